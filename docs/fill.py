@@ -42,7 +42,7 @@ _COMMANDS = re.compile(
 )
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _VERSION = re.compile(r"\b(sacrebleu|evalstats|numpy):\d[\w.+]*?(?=\.{3}|[|`,\n]|$)")
-_SHOWN, _WIDE = 60, 96
+_SHOWN, _WIDE, _ROOM = 60, 96, 96
 
 
 _OPTIONS = re.compile(r"(<!-- options -->\n)(.*?)(<!-- end -->)", re.DOTALL)
@@ -105,8 +105,8 @@ def printed(line: str) -> tuple[int, str, str]:
         for typed in shlex.split(line, comments=True)[1:]
         for word in (sorted(map(str, Path().glob(typed))) or [typed])
     ]
-    # A page is as wide as its tables, whatever shell this runs in.
-    os.environ.pop("COLUMNS", None)
+    # A page has room for so many columns, whatever shell this runs in.
+    os.environ["COLUMNS"] = str(_ROOM)
     out, errors = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         code = main(words)

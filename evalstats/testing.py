@@ -29,10 +29,10 @@ from evalstats.logs.log import Log, Patterns
 from evalstats.logs.missing import allowed_changes
 from evalstats.logs.reading import read_log
 from evalstats.questions.gates import Gate, gated, given_apart
-from evalstats.resampling.executors import Workers
+from evalstats.resampling.executors import Progress, Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import BARRING
-from evalstats.statistics.extraction import Metrics, Progress
+from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import table_columns
@@ -74,7 +74,7 @@ class GateOptions(TypedDict, total=False):
     n_resamples: int
     rng: Rng
     executor: Workers
-    progress: Progress | None
+    progress: Progress | bool | None
     paired: bool
     paired_runs: bool
 
@@ -206,7 +206,7 @@ def assert_not_worse(
 
     With `margin` the one-sided bound of the loss, at confidence 1 - `significance_level`, has to be
     below it; choose it before you see the scores. With `recovery` such a bound of
-    new - recovery·baseline has to be above 0, as for a compressed model that keeps "at least 99 %
+    new - recovery·baseline has to be above 0, as for a compressed model that keeps "at least 99%
     of the original". On few segments most systems fail, or are refused.
 
     Parameters
@@ -261,7 +261,7 @@ def assert_not_worse(
         if check.verdict == "undecided" and check.pvalue_failed is None:
             raise InputError(f"{check.name}: {check.reason}")
     if found.exit_code:
-        raise AssertionError("\n".join([str(found), *_claimable(found)]))
+        raise AssertionError("\n".join([found._page(findings=False).text(), *_claimable(found)]))
     return found
 
 

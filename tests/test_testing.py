@@ -80,7 +80,7 @@ def test_messages():
     for margin, parts in (
         (None, [
             "FAILED: system against baseline, asked: no significant loss, level 0.05\n",
-            "18.5", "-0.98", "judge: failed, the loss is significant (p <0.0001)", "judge|mean|",
+            "18.5", "-0.98", "judge: failed, the loss is significant (p < 0.0001)", "judge|mean|",
         ]),
         (1, [
             "UNDECIDED: system against baseline, asked: a loss of less than 1, level 0.05\n",

@@ -14,10 +14,11 @@ from evalstats.analysis.pairs import Row, adjust_over_tasks, family_of
 from evalstats.analysis.settings import DEFAULTS
 from evalstats.analysis.tasks import Part, as_decided, as_pairs, as_task, systems_of
 from evalstats.checks import also_called, flag, taking
+from evalstats.resampling.executors import Progress
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import Facts, notes_of
 from evalstats.results.records import Adjustment, Difference
-from evalstats.statistics.extraction import Metrics, Progress
+from evalstats.statistics.extraction import Metrics
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -121,8 +122,9 @@ def compare(
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor, or so many threads of this process; by default all its cores.
         Changes no bit of the result.
-    progress : callable, optional
-        Called as ``progress(done, total, label)`` before each extraction and while resampling.
+    progress : bool or callable, optional
+        True shows how far the work is: a bar if tqdm is installed, otherwise a line on standard
+        error. A function is called as ``progress(done, total, label)`` while the work goes on.
 
     Returns
     -------
@@ -147,12 +149,14 @@ def compare(
     >>> sample = load_sample()
     >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
     >>> print(compare(pair, sample.references, ["bleu", "chrf"], baseline="baseline"))
+    clearly-better is better than baseline in BLEU (+5.03) and chrF2 (+2.91).
+    <BLANKLINE>
     BLEU, chrF2 ↑ (higher is better), 480 segments, clearly-better - baseline
     -------------------------------------------------------------------------------
-    metric  baseline  clearly-better  difference  [95 % interval]        p  verdict
+    metric  baseline  clearly-better  difference  [95% interval]         p  verdict
     -------------------------------------------------------------------------------
-    BLEU       38.95           43.98       +5.03   [+3.42, +6.68]  <0.0001  better
-    chrF2      56.00           58.92       +2.91   [+1.79, +4.08]  <0.0001  better
+    BLEU       38.95           43.98       +5.03  [+3.42, +6.68]  < 0.0001  better
+    chrF2      56.00           58.92       +2.91  [+1.79, +4.08]  < 0.0001  better
     ...
     """
     options, baseline = as_decided(hypotheses, Options.of(asked)), asked.get("baseline")

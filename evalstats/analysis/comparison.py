@@ -15,6 +15,7 @@ from evalstats.analysis.scores import Floats, Pair, Scores
 from evalstats.analysis.settings import AdjustmentName, Alternative
 from evalstats.analysis.tasks import Part, Task, Total, summaries_of
 from evalstats.errors import InputError
+from evalstats.resampling.executors import Progress
 from evalstats.results import convert, tabular
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.forms import Finding, Listed
@@ -35,7 +36,6 @@ from evalstats.results.records import (
     ranked,
 )
 from evalstats.results.signatures import Signature
-from evalstats.statistics.extraction import Progress
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.cases import cases_of
@@ -339,21 +339,6 @@ class Comparison(Listed[Difference]):
 
         return methods_section(self.estimates, self)
 
-    def to_text(
-        self,
-        *,
-        verbose: bool = False,
-        digits: int | None = None,
-        findings: bool = False,
-        width: int | None = None,
-    ) -> str:
-        """Return the tables as `print` shows them; see `Estimate.to_text`.
-
-        With `verbose`, differences have their standard errors, and the correlation of the two
-        scores.
-        """
-        return self._page(digits, verbose, findings, verbose).text(width)
-
     @property
     def evaluation(self) -> Evaluation:
         """The statistics that questions ask, or an error: a comparison from a file has none."""
@@ -386,8 +371,8 @@ class Comparison(Listed[Difference]):
             records.append({**record, "n_segments": e.n_segments, "unit": e.unit})
         return records
 
-    def _tables(self, digits: int | None = None, verbose: bool = False) -> list[tabular.Table]:
-        return comparison_tables(self, digits, verbose)
+    def _tables(self, digits: int | None = None) -> list[tabular.Table]:
+        return comparison_tables(self, digits)
 
     def _title(self) -> str:
         return title(self.estimates.rows or self.estimates)

@@ -140,8 +140,9 @@ def estimate(
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
-    progress : callable, optional
-        Called as ``progress(done, total, label)`` before each extraction and while resampling.
+    progress : bool or callable, optional
+        True shows how far the work is: a bar if tqdm is installed, otherwise a line on standard
+        error. A function is called as ``progress(done, total, label)`` while the work goes on.
 
     Returns
     -------

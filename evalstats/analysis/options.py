@@ -18,10 +18,9 @@ from evalstats.analysis.settings import (
 )
 from evalstats.checks import expected, flag, integer, real, share
 from evalstats.errors import Argument, InputError
-from evalstats.resampling.executors import Reporting, Workers, as_workers
+from evalstats.resampling.executors import Progress, Workers, as_workers, reporting
 from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.statistics.extraction import Progress
 
 
 class ScoreOptions(TypedDict, total=False):
@@ -32,7 +31,7 @@ class ScoreOptions(TypedDict, total=False):
     n_resamples: int
     rng: Rng
     executor: Workers
-    progress: Progress | None
+    progress: Progress | bool | None
 
 
 class EstimateOptions(ScoreOptions, total=False):
@@ -89,8 +88,7 @@ class Options:
     def of(cls, asked: Mapping[str, Any]) -> Options:
         """Return the options among what a function was asked; who is told of the work works so."""
         known = {name: asked[name] for name in vars(cls)["__annotations__"] if name in asked}
-        if asked.get("progress") is not None:
-            known["executor"] = Reporting(asked.get("executor"), asked["progress"])
+        known["executor"] = reporting(asked.get("executor"), asked.get("progress"))
         return cls(**known)
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ from evalstats.analysis.tasks import (
 )
 from evalstats.checks import also_called, label, listed, taking
 from evalstats.errors import InputError, InputTypeError
+from evalstats.resampling.executors import as_progress
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import Facts, Limits, notes_of
 from evalstats.statistics.segments import SegmentStatistics
@@ -159,8 +160,8 @@ class Suite:
         ----------
         method, confidence_level, n_resamples, rng, executor
             As in `evalstats.estimate`.
-        progress : callable, optional
-            Called as ``progress(done, total, "tasks")`` after each task.
+        progress : bool or callable, optional
+            As in `evalstats.estimate`, after each task.
 
         Examples
         --------
@@ -172,7 +173,7 @@ class Suite:
         >>> print(f"{scores['macro', 'acc', 'A'].score:.3f}")
         0.675
         """
-        progress = asked.pop("progress", None)
+        progress = as_progress(asked.pop("progress", None))
         options = as_decided(self.parts[0].statistics, Options.of(asked))
         single = len(self.parts) == 1
         estimates: list[Estimate] = []
@@ -211,7 +212,7 @@ class Suite:
         n_resamples, rng, executor, progress
             The work, as in `estimate`.
         """
-        progress, baseline = asked.pop("progress", None), asked.get("baseline")
+        progress, baseline = as_progress(asked.pop("progress", None)), asked.get("baseline")
         options = as_decided(self.parts[0].statistics, Options.of(asked))
         pairs = as_pairs(self.systems, baseline)
         return compared(Evaluation(self.parts, pairs, options, self.notes), baseline, progress)

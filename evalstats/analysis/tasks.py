@@ -48,7 +48,6 @@ from evalstats.resampling.executors import Workers
 from evalstats.results.records import counted, distinct, only, plural
 from evalstats.statistics.extraction import (
     Metrics,
-    Progress,
     as_metrics,
     as_systems,
     extract_all,
@@ -466,7 +465,6 @@ def as_task(
     aggregate: Aggregated = "micro",
     human: object = None,
     executor: Workers = None,
-    progress: Progress | None = None,
 ) -> Task:
     """Return the only task of a call; texts are extracted, by default under BLEU."""
     # Labels are looked at more than once.
@@ -504,7 +502,7 @@ def as_task(
         from evalstats.designs.runs import extract_runs
 
         extract = extract_runs
-    tables = extract(hypotheses, references, metrics, progress, executor)
+    tables = extract(hypotheses, references, metrics, executor)
     return task(tables, outputs=outputs, references=texts)
 
 

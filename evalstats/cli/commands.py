@@ -27,11 +27,10 @@ from evalstats.cli.parser import Percent, metrics_of
 from evalstats.errors import InputError
 from evalstats.logs.rows import matches
 from evalstats.metrics import Confusion, Mean
-from evalstats.resampling.executors import Reporting
+from evalstats.resampling.executors import Progress, Reporting
 from evalstats.results.files import replacing
 from evalstats.results.forms import Result
-from evalstats.results.records import BARRING, accepting, distinct
-from evalstats.statistics.extraction import Progress
+from evalstats.results.records import BARRING, accepting, counted, distinct
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -211,6 +210,10 @@ def extract(options: argparse.Namespace, progress: Progress) -> None:
     ids = tuple(read_lines(options.ids, labels=True)) if options.ids else None
     (table,) = read(options, progress).only()
     replace(table, segment_ids=ids).save(options.output)
+    if not options.quiet:
+        n, systems = table.values.shape[1], len(table.systems)
+        of = f"{counted(n, 'segment')} of {counted(systems, 'system')}"
+        to_stdout(f"{options.output} has {table.metric.name} of {of}.\n")
 
 
 def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
@@ -223,10 +226,9 @@ def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
         from evalstats.data import examples
 
         examples.write(Path(options.files))
-        to_stdout(
-            f"The files of the pages are in {options.files}. There:\n"
-            f"evalstats compare -r ref.txt -i old.txt new.txt --baseline old\n"
-        )
+        said = f"The files of the pages are in {options.files}. There:\n"
+        said += "evalstats compare -r ref.txt -i old.txt new.txt --baseline old\n"
+        to_stdout("" if options.quiet else said)
         return None
     from evalstats.data import load_sample
 
@@ -283,7 +285,7 @@ def _has_shares(table: SegmentStatistics) -> bool:
 def _no_shares(percentages: Mapping[str, float], metric: str) -> InputError:
     """Return the error about a percentage of scores that are not from 0 to 1."""
     name, share = next(iter(percentages.items()))
-    said = f"is {100 * share:g} % of scores from 0 to 1, and those of {metric} are others: write "
+    said = f"is {100 * share:g}% of scores from 0 to 1, and those of {metric} are others: write "
     said += f"{flag_of(name)} {100 * share:g} for points"
     if name == "margin":
         said += f", or --recovery {1 - share:g} for a share of the baseline's score"

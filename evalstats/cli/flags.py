@@ -136,7 +136,7 @@ COMMANDS = {
 
 #: Columns of help: at most, and beside an option at least.
 _WIDEST, _NARROWEST = 100, 20
-_OUTPUT = "txt md tex csv json html png pdf svg; repeats"
+_OUTPUT = "txt md tex csv json html png pdf svg; printed as well; repeats"
 _FORMS = "text|json|markdown|latex|html|csv"
 #: The options, under the headings of the help.
 OPTIONS = {
@@ -255,8 +255,8 @@ OPTIONS = {
                                     "again": False}}),
         Option(f"-f, --format {_FORMS}", "printed", "default: as -o, or text",
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
-        Option("--verbose", "units show cases demo meta", "all notes and signatures", forms="text"),
-        Option("--quiet", "printed", "no sentences above the table", "rare", "text"),
+        Option("--verbose", "printed", "every column, all notes and signatures", forms="text"),
+        Option("-q, --quiet", "printed extract", "print no sentences, and nothing that -o writes"),
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
         Option("--files FOLDER", "demo", "write the files of the pages there, and no table"),
         Option("--digits N", "printed", "decimals of scores (default: two of the smallest error)",

@@ -26,9 +26,10 @@ from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import check_patterns, matches
 from evalstats.metrics import Metric
 from evalstats.metrics.base import MetricSignature
+from evalstats.resampling.executors import Progress
 from evalstats.results.forms import Result
 from evalstats.results.records import BARRING, counted, distinct
-from evalstats.statistics.extraction import Progress, extract_files
+from evalstats.statistics.extraction import extract_files
 from evalstats.statistics.files import MARK_NOTE, Lines, apart, read_lines, stem_of
 from evalstats.statistics.guards import text_cautions
 from evalstats.statistics.segments import SegmentStatistics, as_names, concatenate, group_codes

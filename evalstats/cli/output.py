@@ -8,7 +8,6 @@ import json
 import os
 import re
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +23,7 @@ from evalstats.errors import InputError
 
 if TYPE_CHECKING:
     from evalstats.pictures.report import Texts
-    from evalstats.statistics.extraction import Progress
+    from evalstats.resampling.executors import Progress
 
 #: What stands for standard input or standard output in place of a file.
 STANDARD = "-"
@@ -38,8 +37,10 @@ _CALLS = {
     "plot()": "-o figure.png",
 }
 _ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@. -]+)\"")
+#: Columns of sentences in a pipe or a file.
+_USUAL = 80
 #: Work shorter than this shows no progress.
-_QUIET_SECONDS = 1.0
+_QUIET_SECONDS = 2.0
 
 
 class UnwritableError(Exception):
@@ -55,7 +56,7 @@ def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str
     if path == STANDARD:
         if sys.stdout is None:
             raise InputError("standard output is closed; give -o FILE")
-        yield lambda content: to_stdout(str(content).rstrip("\n") + "\n")
+        yield lambda content: to_stdout(str(content).rstrip("\n") + "\n" if content else "")
         return
     target = Path(path)
     for other in inputs:
@@ -159,8 +160,7 @@ def _columns(stream: TextIO | None) -> int | None:
 def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
     """Return where a result goes, standard output last, and in which form: (path, form).
 
-    A gate says its verdict on standard output, whatever else is written, and a description stands
-    there where no text is.
+    What goes to files is printed as well, but for quiet ones.
     """
     if options.command == "extract":
         return [(options.output or STANDARD, "")]
@@ -185,8 +185,8 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
                 f"-o {path} does not say its form; end it in one of {known}, or give -f"
             )
         found.append((path, form))
-    says = options.command == "gate" and STANDARD not in paths
-    if says or (options.describe and "text" not in dict(found).values()):
+    is_described = options.describe and "text" not in dict(found).values()
+    if STANDARD not in paths and (is_described or not options.quiet):
         found.append((STANDARD, "text"))
     for name, forms in _OF_FORMS.items():
         if getattr(options, name) is not None and not any(form in forms for _, form in found):
@@ -209,6 +209,7 @@ def rendered(
     from evalstats.results import widths
 
     width = _columns(sys.stdout) if path == STANDARD else None
+    is_styled = path == STANDARD and widths.is_styled(sys.stdout)
     if options.describe and form == "text":
         return "\n".join(widths.wrapped(result.describe(), width))
     if form in FIGURES:
@@ -229,10 +230,13 @@ def rendered(
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
     how = {name: getattr(options, name) for name, forms in _OF_FORMS.items() if form in forms}
+    how = {name: value for name, value in how.items() if value is not None}
     if form == "text":
-        how["findings"] = not how.pop("quiet")
-        how["width"] = width
-    made = make(**{k: value for k, value in how.items() if value is not None})
+        verbose, digits = bool(options.verbose), options.digits
+        page = result._page(digits, verbose, not options.quiet, details=verbose)
+        made = page.text(width, path == STANDARD and not verbose, is_styled, _USUAL)
+    else:
+        made = make(**how)
     if form not in ("text", "markdown"):
         return str(made)
     # What is typed may be longer than what is called.
@@ -262,22 +266,11 @@ def as_typed(text: str) -> str:
 @contextmanager
 def on_terminal(stream: TextIO | None) -> Iterator[Progress]:
     """Yield what says on a line of a terminal how far long work has come."""
-    start, shown = time.monotonic(), ""
+    # `evalstats --help` does no work.
+    from evalstats.resampling.executors import line_of
 
-    def say(done: int, total: int, label: str) -> None:
-        nonlocal shown
-        line = f"{label} {100 * done // total} %"
-        if line != shown and time.monotonic() - start > _QUIET_SECONDS:
-            shown = line
-            write(line)
-
-    def write(line: str) -> None:
-        if stream is not None and stream.isatty():
-            stream.write(f"\r\x1b[K{line}")
-            stream.flush()
-
+    say = line_of(stream if stream is not None and stream.isatty() else None, _QUIET_SECONDS)
     try:
         yield say
     finally:
-        if shown:
-            write("")
+        say(1, 1, "")

@@ -408,7 +408,7 @@ class JudgeAgreement(Correction):
     n_segments: int
     weights: tuple[float, ...]
     n_worth: float  # labels without a judge that would say as much
-    bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95 % interval
+    bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95% interval
     correlation: tuple[tuple[float, float, float], ...]
     unlike: float  # the smallest p-value of its scores and differences being alike, Bonferroni's
     n_units: int  # labelled segments, or groups with some, the fewest of any system

@@ -286,9 +286,7 @@ class Plan(Several[LeftOut]):
             rows.append([not is_missing(x) for x in given])
         is_run = np.array(rows)
         self._check_run(tuple(filled), is_run)
-        tables = extract_all(
-            filled, references, list(self.metrics), None, segment_ids=self.ids or None
-        )
+        tables = extract_all(filled, references, list(self.metrics), segment_ids=self.ids or None)
         reading = [
             metric for metric in self.metrics if metric.uses_references and metric.reads_text
         ]

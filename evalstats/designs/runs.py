@@ -16,7 +16,7 @@ from evalstats.inference import student
 from evalstats.inference.student import Runs
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.resampling.executors import Workers
-from evalstats.statistics.extraction import Metrics, Progress, as_systems, extract_all, is_list
+from evalstats.statistics.extraction import Metrics, as_systems, extract_all, is_list
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,6 @@ def extract_runs(
     systems: object,
     references: object = None,
     metrics: Metrics = "bleu",
-    progress: Progress | None = None,
     workers: Workers = 1,
     segment_ids: object = None,
 ) -> list[SegmentStatistics]:
@@ -61,7 +60,7 @@ def extract_runs(
         f"{name} run {i + 1}": run for name, runs in named.items() for i, run in enumerate(runs)
     }
     names = [name for name in named for _ in range(n_runs)]
-    tables = extract_all(flat, references, metrics, progress, workers, segment_ids)
+    tables = extract_all(flat, references, metrics, workers, segment_ids)
     return [as_runs(table, names) for table in tables]
 
 

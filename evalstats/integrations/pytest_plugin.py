@@ -35,7 +35,7 @@ def evalstats_gate(request: pytest.FixtureRequest) -> Callable[..., Gate]:
         except AssertionError as error:
             request.node.user_properties.append((_PROPERTY, str(error)))
             raise
-        request.node.user_properties.append((_PROPERTY, str(found)))
+        request.node.user_properties.append((_PROPERTY, found._page(findings=False).text()))
         return found
 
     return asked

@@ -44,16 +44,20 @@ _ASKED = {
 }
 
 
-def told(findings: Sequence[Finding], notes: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the lines of findings that stand above a table, and the notes that say more."""
+def told(
+    findings: Sequence[Finding], notes: Sequence[str]
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the findings above a table, and what each adds, and the notes that say more."""
     lines = []
+    if len(findings) > _ABOVE:
+        findings = sorted(findings, key=lambda finding: finding.kind != "worse")
     for finding in findings[:_ABOVE]:
         below = [] if len(findings) > _ABOVE or len(finding.lines) > 1 else finding.lines
         brief = [finding.brief] if finding.brief and len(findings) <= _ABOVE else below
-        lines.append(" ".join([f"{finding.said.removesuffix('.')}.", *brief]))
+        lines.append((f"{finding.said.removesuffix('.')}.", " ".join(brief)))
     if len(findings) > _ABOVE:
-        lines.append(f"{len(findings) - _ABOVE} more findings are in the table.")
-    return lines, unsaid(notes, findings)
+        lines.append(("", f"{len(findings) - _ABOVE} more findings are in the table."))
+    return lines, unsaid(notes, findings[:_ABOVE])
 
 
 def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
@@ -125,7 +129,7 @@ def _as_in_tables(c: Comparison, rows: Sequence[Difference]) -> list[Difference]
 
 
 def in_words(c: Comparison, d: Difference) -> str:
-    """Return ``new - old, pass^1 -0.11: 95 % interval -0.18 to -0.04, p = 0.0020.``."""
+    """Return ``new - old, pass^1 -0.11: 95% interval -0.18 to -0.04, p = 0.0020.``."""
     return f"{d.system} - {d.baseline}, {_line(c, d, {})}"
 
 
@@ -244,7 +248,7 @@ def _places(c: Comparison, d: Difference) -> int:
 
 
 def _amount(c: Comparison, d: Difference) -> str:
-    """Return ``+0.47, 95 % interval -0.97 to +1.88``."""
+    """Return ``+0.47, 95% interval -0.97 to +1.90``."""
     amounts, places = (d.difference, d.low, d.high), _places(c, d)
     value, low, high = (tabular.number(x, places, sign=True) for x in amounts)
     less = "" if d.higher_is_better else " (lower is better)"

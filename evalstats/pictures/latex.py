@@ -78,7 +78,7 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
         body = [f"\\begin{{{kind}}}\n\\centering", *body, f"{named}\n\\end{{{kind}}}"]
     plain = [note for note in page.notes if note not in marks]
     comments = "\n".join(f"% {printable(line)}" for line in (*plain, *page.signatures))
-    above = "\n".join(f"% {printable(line)}" for line in page.above)
+    above = "\n".join(f"% {printable(said)}" for said, _ in page.above)
     parts = [r"% \usepackage{booktabs}", above, *body, comments]
     return "\n\n".join(filter(None, parts)).rstrip() + "\n"
 
@@ -112,7 +112,7 @@ def _tabular(table: Table, is_float: bool) -> tuple[str, bool]:
         ]
     if left_out:
         parts.append(f"% No room for: {', '.join(map(table.called, left_out))}.")
-    parts += map(_below, table.notes)
+    parts += map(_below, table.notes_without(left_out))
     return "\n".join([*parts, *(f"% {printable(hint)}" for hint in table.hints)]), is_wide
 
 

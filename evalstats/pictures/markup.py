@@ -72,7 +72,9 @@ def fragment(page: Page) -> str:
     if len(below) > _OPEN_NOTES:
         below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
     codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
-    above = [f"<p><b>{html_number(line)}</b></p>" for line in page.above]
+    if codes:
+        codes = [f"<details><summary>{html(page.short)}</summary>", *codes, "</details>"]
+    above = [f"<p><b>{html_number(said)}</b> {html_number(more)}</p>" for said, more in page.above]
     body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
     # Only tables that are drawn need the second.
     style = stylesheet("table")

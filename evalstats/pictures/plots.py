@@ -51,7 +51,8 @@ _SMALL_LEVEL = 1e-3
 
 def differences(comparison: Comparison, asked: Sequence[Difference], ax: Panels | None) -> Panels:
     """Draw the tables of differences, or where there are too many pairs those of scores."""
-    shown = drawing(comparison_tables(comparison, asked=asked))
+    tables_of = comparison_tables(comparison, asked=asked)
+    shown = drawing(table.brief() for table in tables_of if not table.is_detail)
     of_pairs = [table for table in shown if table.forest and table.forest.null is not None]
     return tables(of_pairs or shown, ax)
 
@@ -62,7 +63,8 @@ def scores(
     """Draw the tables of scores; of more systems than fit beside one another, of the totals."""
     rows = estimates if metric is None else of_metric(estimates, metric)
     totals = [e for e in rows if e.aggregate is not None]
-    return tables(drawing(score_tables(rows)) or score_tables(totals), ax)
+    shown = drawing(score_tables(rows)) or score_tables(totals)
+    return tables((table.brief() for table in shown), ax)
 
 
 def influences(influence: Influence, n: int, ax: Axes | None = None) -> Axes:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from itertools import chain
-from math import comb
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -32,7 +31,7 @@ from evalstats.pictures.findings import unsaid
 from evalstats.pictures.marks import Curve, minus, written
 from evalstats.pictures.markup import html, html_number, html_table, stylesheet
 from evalstats.results import tabular
-from evalstats.results.layout import LISTED_PAIRS, LISTED_SYSTEMS, all_pairs
+from evalstats.results.layout import LISTED_PAIRS, all_pairs
 from evalstats.results.records import (
     CAUTION,
     Difference,
@@ -92,7 +91,8 @@ def document(
     notes = unsaid([note for note in notes if note not in cautions], findings)
     method = [html(x) for x in [result.describe()] if x]
     method += [f"<code>{html(line)}</code>" for line in signatures]
-    shown = "".join(map(curve, result._curves())) + _tables(result._tables())
+    tables = result._brief()
+    shown = "".join(map(curve, result._curves())) + _tables(tables)
     more = result._sections(_as_texts(texts))
     # A list: a unit or a text may be called "Findings" too.
     sections = [
@@ -111,7 +111,7 @@ def document(
         body += f'<h2 id="of-{place}">{html(name)}</h2>{inside}</section>'
     about_title, heading = result._title(), title or result._headline()
     # The heading, or the first table, says it as well.
-    titles = [heading, *(table.title for table in result._tables())]
+    titles = [heading, *(table.title for table in tables)]
     about = [about_title] if about_title not in titles else []
     if files:
         about.append(f"files: {first_few(files, ', ', _MOST_FILES)}")
@@ -175,7 +175,7 @@ def folded_tables(c: Comparison) -> dict[str, list[Table]]:
     """Lay out what has no room among the tables: all pairs, or those with the best on each task."""
     n_pairs, of_tasks = len(by_pair(c.differences)), has_tasks(c.differences)
     folded: dict[str, list[Table]] = {}
-    if (c.baseline is not None or n_pairs <= comb(LISTED_SYSTEMS, 2)) and not of_tasks:
+    if not of_tasks and (c.baseline is not None or n_pairs == 1):
         return {}
     if of_tasks and (n_pairs <= LISTED_PAIRS or not c.totals):
         return {}
@@ -190,7 +190,7 @@ def folded_tables(c: Comparison) -> dict[str, list[Table]]:
             rows = list(chain(*by_pair(rows).values()))
             what += f", by {part_name(c.estimates)}"
         what += "" if len(rows) <= _MOST_FOLDED else f", the first {_MOST_FOLDED} rows"
-        folded[f"{metric}: {what}"] = [all_pairs(c, rows[:_MOST_FOLDED])]
+        folded[f"{metric}: {what}"] = [all_pairs(c, rows[:_MOST_FOLDED]).brief()]
     return folded
 
 

@@ -72,7 +72,7 @@ class TaskTest(Record):
     >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
     >>> by = es.compare(marks, metrics=es.Mean("marks")).by(["x", "x", "x", "y", "y", "y"])
     >>> print(by.heterogeneity()[0])
-    B - A (marks) on 2 strata: F(1, 2.5) = 0.60, p = 0.5042
+    B - A (marks) on 2 strata: F(1, 2.5) = 0.60, p = 0.50
     """
 
     metric: str
@@ -127,7 +127,7 @@ class Heterogeneity(Several[TaskTest]):
             (kinds, ">", lambda t: str(t.n_tasks)),
             ("F", ">", lambda t: f"{t.statistic:.2f}"),
             ("degrees", ">", lambda t: f"{t.between:g}, {t.within:.1f}"),
-            ("p", ">", lambda t: tabular.pvalue(t.pvalue)),
+            ("p", ">", lambda t: tabular.pvalue(t.pvalue, digits=digits)),
         ]
         title = f"Does the difference differ between {kinds}? (Welch, 1951)"
         return [table_of(title, self.tests, columns)]
@@ -439,8 +439,10 @@ class JointClaim(Result):
         return (
             f"{self.system} {shown} better than {self.baseline} under each of "
             f"{', '.join(self.metrics)} at {self.significance_level:g}: one-sided "
-            f"{tabular.p_is(self.pvalue)}, the largest of "
-            + ", ".join(f"{tabular.pvalue(p)} ({metric})" for metric, p in rows)
+            f"{tabular.p_is(self.pvalue, self.significance_level)}, the largest of "
+            + ", ".join(
+                f"{tabular.pvalue(p, self.significance_level)} ({metric})" for metric, p in rows
+            )
         )
 
     def __repr__(self) -> str:
@@ -455,7 +457,11 @@ class JointClaim(Result):
         rows = [*zip(self.metrics, self.pvalues, strict=True), ("all of them", self.pvalue)]
         columns: list[tabular.Column] = [
             ("metric", "<", lambda line: line[0]),
-            ("one-sided p", ">", lambda line: tabular.pvalue(line[1])),
+            (
+                "one-sided p",
+                ">",
+                lambda line: tabular.pvalue(line[1], self.significance_level, digits),
+            ),
         ]
         title = f"{self.system} better than {self.baseline}"
         return [table_of(title, rows, columns, n_totals=1)]

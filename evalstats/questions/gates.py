@@ -421,12 +421,9 @@ class GateCheck(Record):
                 f"wider limit would decide"
             )
         if self.verdict == "failed":
-            return f"{beyond} ({tabular.p_is(adjusted)}{among})"
+            return f"{beyond} ({self._p(adjusted)}{among})"
         if alone <= self.significance_level:
-            return (
-                f"taken alone {beyond} ({tabular.p_is(alone)}), but not{among} "
-                f"({tabular.p_is(adjusted)})"
-            )
+            return f"taken alone {beyond} ({self._p(alone)}), but not{among} ({self._p(adjusted)})"
         if self.needed is None or self.needed <= self.n_items:
             return near
         return (
@@ -434,12 +431,15 @@ class GateCheck(Record):
             f"of five"
         )
 
+    def _p(self, pvalue: float) -> str:
+        return tabular.p_is(pvalue, self.significance_level)
+
     @property
     def why(self) -> str:
         """The reason, with the p-value of what could not be shown."""
         if self.verdict != "undecided" or self.pvalue_passed is None or self.barred:
             return self.reason
-        return f"not shown to be {self.asked} ({tabular.p_is(self.pvalue_passed)}); {self.reason}"
+        return f"not shown to be {self.asked} ({self._p(self.pvalue_passed)}); {self.reason}"
 
     def decided(self, notes: Sequence[str] = ()) -> GateCheck:
         """Return the check with its verdict, given notes on its numbers."""
@@ -474,7 +474,7 @@ class GateCheck(Record):
 class Gate(Several[GateCheck]):
     """Whether a system may take the place of its baseline, or its scores reach a number.
 
-    Iterating gives `GateCheck`. A system whose true score is the number passes in about 5 %: of 0/1
+    Iterating gives `GateCheck`. A system whose true score is the number passes in about 5%: of 0/1
     scores in .000 to .058 (all outcomes of 30, 100 and 1,000 items, numbers .5, .9 and .99), of
     means of 30 or 100 scores (normal, uniform, marks from 1 to 5, beta, exponential towards the
     worst) in .039 to .065, and of lognormal ones towards the worst in .095 and .078. Where one item
@@ -621,7 +621,7 @@ class Gate(Several[GateCheck]):
         limit = (
             f"{self.margin:g}"
             if self.recovery is None
-            else (f"{100 * (1 - self.recovery):.6g} % of the baseline")
+            else (f"{100 * (1 - self.recovery):.6g}% of the baseline")
         )
         # The largest loss that the data leave possible.
         worst = high if word == "lost" else low.removeprefix("-")
@@ -669,7 +669,11 @@ class Gate(Several[GateCheck]):
             return [
                 ("score", ">", lambda c: _shown(c, digits)[0]),
                 (f"[{self._interval}]", ">", lambda c: _shown(c, digits)[1]),
-                ("p to pass", ">", lambda c: tabular.pvalue(c.pvalue_passed)),
+                (
+                    "p to pass",
+                    ">",
+                    lambda c: tabular.pvalue(c.pvalue_passed, self.significance_level, digits),
+                ),
             ]
 
         def number(i: int, check: GateCheck) -> str:

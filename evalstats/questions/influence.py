@@ -73,7 +73,7 @@ class Influence(Result):
     >>> import evalstats as es
     >>> marks = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
     >>> print(es.compare(marks, metrics=es.Mean("marks")).influence()._notes()[0])
-    Without the 1 segment (20 %) that speaks most for A, the other is better.
+    Without the 1 segment (20%) that speaks most for A, the other is better.
     """
 
     metric: str
@@ -140,7 +140,7 @@ class Influence(Result):
             sentence = f"{winner} stays better whichever {units} that speak for it are left out."
         else:
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
-            number = f"the {counted(n, unit)} ({share:.2g} %)"
+            number = f"the {counted(n, unit)} ({share:.2g}%)"
             speak = "speaks" if n == 1 else "speak"
             sentence = f"Without {number} that {speak} most for {winner}, the other is better."
         kind, stay = part_name([self]) if self.task else "stratum", ""

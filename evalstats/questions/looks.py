@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -113,7 +114,7 @@ _HOPELESS = 0.1
 _SEEN = 300
 #: Calibrated: `docs/stopping.md` has the rates.
 _RARE = (
-    "where a system falls far on 2 % of 200 {} (a loop, a refusal), eight looks passed one in "
+    "where a system falls far on 2% of 200 {} (a loop, a refusal), eight looks passed one in "
     "six that should not pass, and a single test one in nine"
 )
 
@@ -200,7 +201,7 @@ class Look(Record):
 
     @property
     def hopeless(self) -> bool:
-        """Whether the chance to pass is below 10 %; nobody has to stop."""
+        """Whether the chance to pass is below 10%; nobody has to stop."""
         return self.verdict == "go on" and self.chance is not None and self.chance < _HOPELESS
 
     @property
@@ -383,6 +384,7 @@ class Looks(Several[Look]):
         last = self.last
         places = tabular.decimals([abs(last.high - last.low) / 4], digits)
         base, new = ("base", "new") if self.bound is None else ("number", "score")
+        p = partial(tabular.pvalue, digits=digits)
         columns: list[Column] = [
             ("look", ">", lambda x: str(x.number)),
             (plural(last.unit), ">", lambda x: f"{x.n_units:,}"),
@@ -390,8 +392,8 @@ class Looks(Several[Look]):
             (new, ">", lambda x: tabular.number(x.difference.system_score, places)),
             ("difference", ">", lambda x: tabular.number(x.difference.difference, places, True)),
             (self.interval, ">", lambda x: tabular.interval(x.low, x.high, places, True)),
-            ("one-sided p", ">", lambda x: "" if x.pvalue is None else tabular.pvalue(x.pvalue)),
-            ("level", ">", lambda x: tabular.pvalue(x.level)),
+            ("one-sided p", ">", lambda x: "" if x.pvalue is None else p(x.pvalue, x.level)),
+            ("level", ">", lambda x: p(x.level, 1.0)),
             ("verdict", "<", lambda x: x.verdict),
         ]
         # There may be more than were planned.

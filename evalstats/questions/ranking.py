@@ -184,7 +184,7 @@ class Ranking(Several[Ranked]):
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
             # That of all systems at once, which says the same of the first as who ties with it.
             (
-                f"rank [{percent} %]",
+                f"rank [{percent}%]",
                 ">",
                 lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]",
             ),
@@ -199,15 +199,15 @@ class Ranking(Several[Ranked]):
             names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
             tie = "system ties" if len(self.tied) == 1 else "systems tie"
             ties = f"{len(self.tied)} {tie} with the first: {names}."
-        letters = "Systems that share a letter cannot be told apart"
-        if not self.has_letters:
-            letters = "Every system of a cluster is better than every system of a later cluster"
+        cluster = "cluster: every system of a cluster is better than every system of a later one."
+        details = ["first", f"[{level}]"]
         if self.clusters != "simultaneous":
-            letters += f"; clusters: {_OF_WMT[self.clusters][2]}"
-        letters += '. "first" is how often a system scores best in the resamples, which is not the '
-        letters += "probability that it is the best."
-        spare = ("first", f"[{level}]", "cluster")
-        at = [name for name, *_ in columns].index(f"rank [{percent} %]")
+            cluster = f"cluster: {_OF_WMT[self.clusters][2]}."
+        elif self.has_letters:
+            details.append("cluster")
+        first = "first: how often a system scores best in the resamples, which is not the "
+        first += "probability that it is the best."
+        at = [name for name, *_ in columns].index(f"rank [{percent}%]")
 
         def draw() -> Forest:
             from evalstats.pictures.marks import Forest, Mark
@@ -217,8 +217,12 @@ class Ranking(Several[Ranked]):
             )
             return Forest(marks, at, f"rank, {level}", is_whole=True)
 
-        notes = (ties, letters)
-        return [table_of(title, self.systems, columns, notes, spare=spare, draw=draw)]
+        tiers = "tier: systems that share a letter cannot be told apart."
+        notes = (ties, *[tiers] * self.has_letters, cluster, first)
+        shown = ("battles",)
+        return [
+            table_of(title, self.systems, columns, notes, spare=shown, draw=draw, details=details)
+        ]
 
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods."""
@@ -456,7 +460,7 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     note = (
         f"Clusters rest on one-sided Wilcoxon {test} tests at p < {level}, {when}: none allows for "
         f"the {counted(n * (n - 1) // 2, 'pair')} or for documents. Where several pairs of systems "
-        f"are equally good, some are parted in far more than 5 % of tables; the other columns "
+        f"are equally good, some are parted in far more than 5% of tables; the other columns "
         f"allow for both."
     )
     by_name = dict(zip(systems, numbers.tolist(), strict=True))

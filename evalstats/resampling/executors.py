@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 from numbers import Integral
 from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
 from evalstats.errors import InputError, InputTypeError
 
@@ -37,7 +39,61 @@ class Reporting:
     """Where to work, and what to call as ``progress(done, total, "resampling")`` meanwhile."""
 
     executor: Workers
-    progress: Callable[[int, int, str], None]
+    progress: Progress
+
+
+#: Called as ``progress(done, total, label)``.
+Progress: TypeAlias = "Callable[[int, int, str], None]"
+
+
+def as_progress(progress: object) -> Progress | None:
+    """Return what is called while work goes on: for True tqdm's bar, or a line without tqdm."""
+    if progress is None or progress is False:
+        return None
+    if progress is not True:
+        if not callable(progress):
+            what = type(progress).__name__
+            raise InputTypeError(f"progress must be True, False or callable, got {what}")
+        return progress
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return line_of(sys.stderr)
+    bar: Any = None
+
+    def show(done: int, total: int, label: str) -> None:
+        nonlocal bar
+        if bar is None or bar.total != total:
+            if bar is not None:
+                bar.close()
+            bar = tqdm(total=total, leave=False)
+        bar.set_description(label, refresh=False)
+        bar.update(done - bar.n)
+        if done >= total:
+            bar = bar.close()
+
+    return show
+
+
+def reporting(executor: Workers, progress: object) -> Workers:
+    """Return where to work, and who is called meanwhile, if anybody is."""
+    called = as_progress(progress)
+    return executor if called is None else Reporting(executor, called)
+
+
+def line_of(stream: TextIO | None, wait: float = 0.0) -> Progress:
+    """Return what shows progress on one line of a stream, from `wait` seconds on."""
+    start, shown = time.monotonic(), ""
+
+    def show(done: int, total: int, label: str) -> None:
+        nonlocal shown
+        line = "" if done >= total else f"{label} {100 * done // total}%"
+        if stream is not None and line != shown and time.monotonic() - start >= wait:
+            stream.write(f"\r{' ' * len(shown)}\r{line}")
+            stream.flush()
+            shown = line
+
+    return show
 
 
 def usable_cores() -> int:

@@ -5,7 +5,7 @@
 *Poisson counts from one random byte each.* The distribution of a count is a mixture (Marsaglia,
 1963; Walker, 1977), ``p_k = (1 - e) c_k / 256 + e r_k``. In the first part each count k owns c_k of
 the 256 values of a byte, the smaller counts the smaller values, so that a count is the number of
-edges that its byte reaches. The second part, e < 2 %, is what bytes cannot give: cells that a
+edges that its byte reaches. The second part, e < 2%, is what bytes cannot give: cells that a
 random point hits are drawn again from r. Poisson(h) points fall on each 1,024 cells, each of them
 on any cell, so that a cell is hit with probability e = 1 - exp(-h / 1024), whatever happens to
 others. The whole number h is the smallest with which no r_k is below 0.
@@ -37,7 +37,7 @@ _ONE = 1 << 192
 _CELLS = 1 << 10
 #: Counts drawn at a time: what is done with them stays within a core's own cache.
 _BLOCK = 1 << 18
-#: How far below the draws the sum of a row is on average, in standard deviations: 8 % of the rows
+#: How far below the draws the sum of a row is on average, in standard deviations: 8% of the rows
 #: are drawn again then. Drawing more of them costs what topping up more often would.
 _DEVIATIONS = 1.4
 #: Means are multiples of 1/1024, so that few tables of bytes are made.

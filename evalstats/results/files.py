@@ -37,7 +37,7 @@ def as_markdown(page: Page) -> str:
         pad = " " if len(fence) > 1 or line.startswith(" ") else ""
         below.append(f"{fence}{pad}{line}{pad}{fence}")
     listed = "\n".join(f"- {line}" for line in below)
-    above = list(map(markdown_line, page.above))
+    above = [markdown_line(f"{said} {more}") for said, more in page.above]
     return "\n\n".join([*above, *parts, listed]).rstrip() + "\n"
 
 

@@ -18,7 +18,7 @@ from evalstats.checks import also_called, integer
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import convert, files, widths
 from evalstats.results.records import CAUTION, Record, distinct, named
-from evalstats.results.signatures import together
+from evalstats.results.signatures import in_short, together
 from evalstats.results.tabular import Page, Table
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ _MOST_DIGITS = 15
 _PRINTED_NOTES = 3
 #: Findings of scores, ranks, plans and other tests at most; all are in the tables.
 _MOST_FINDINGS = 12
-#: Columns of the lines of findings where no terminal says how many there are.
-_USUAL = 80
 
 
 class Finding(NamedTuple):
@@ -65,6 +63,10 @@ class Result(Record):
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return [table for part in self._parts() for table in part._tables(digits)]
+
+    def _brief(self, digits: int | None = None) -> list[Table]:
+        """Return the tables without what only a verbose table has."""
+        return [table.brief() for table in self._tables(digits) if not table.is_detail]
 
     def _records(self) -> list[dict[str, Any]]:
         """Return the rows of `to_dataframe` and `to_csv`."""
@@ -97,26 +99,26 @@ class Result(Record):
     def _page(
         self,
         digits: int | None = None,
-        verbose: bool = False,
-        findings: bool = False,
-        *more: bool,
+        all_notes: bool = False,
+        findings: bool = True,
+        *,
+        details: bool = False,
     ) -> Page:
         """Return the tables with the lines around them, which every form is made of.
 
         Cautions stand above the tables, and if asked for what was found; below them other notes.
-        What is `more` is for `_tables`.
         """
         digits = None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)
-        tables = self._tables(digits, *more)
-        notes, signatures = self._below(verbose)
-        above = [note for note in notes if note.startswith(CAUTION)]
-        notes = [note for note in notes if note not in above]
+        tables = self._tables(digits) if details else self._brief(digits)
+        notes, signatures = self._below(all_notes)
+        above = [(note, "") for note in notes if note.startswith(CAUTION)]
+        notes = [note for note in notes if not note.startswith(CAUTION)]
         if findings:
             from evalstats.pictures.findings import told
 
             first, notes = told(self._findings(), notes)
             above += first
-        return Page(tables, notes, signatures, above, _USUAL if findings else None)
+        return Page(tables, notes, signatures, above, in_short(self._signatures()))
 
     def _title(self) -> str:
         """Return the title of a page."""
@@ -158,7 +160,7 @@ class Result(Record):
         """
         from evalstats.pictures import plots
 
-        return plots.tables(self._tables(), ax)
+        return plots.tables(self._brief(), ax)
 
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods, where there are some."""
@@ -219,22 +221,23 @@ class Result(Record):
         *,
         verbose: bool = False,
         digits: int | None = None,
-        findings: bool = False,
+        findings: bool = True,
         width: int | None = None,
     ) -> str:
-        """Return the tables as `print` shows them.
+        """Return the findings and the tables as `print` shows them.
 
-        `verbose` means all notes, not the three that matter most, and every signature. `digits` are
-        decimals of scores and differences, 0 to 15; by default as many as give the smallest
-        standard error two digits. p-values have four. `findings` puts what was found above them, in
-        sentences. No line is longer than `width`, where one is given: what has no room is folded,
-        left out or cut, in this order. `print` gives that of the terminal that it prints on.
+        `verbose` means every column, all notes, not the three that matter most, and every
+        signature. `digits` are decimals of scores and differences, 0 to 15; by default as many as
+        give the smallest standard error two digits. p-values have two significant digits, three
+        near the level, and at least `digits`. Without `findings` there are no sentences above the
+        tables. No line is longer than `width`, if one is given: what has no room is folded, left
+        out or cut, in this order. `print` gives the width of the terminal that it prints on.
         """
-        return self._page(digits, verbose, findings).text(width)
+        return self._page(digits, verbose, findings, details=verbose).text(width, not verbose)
 
     def to_markdown(self, *, digits: int | None = None) -> str:
         """Return Markdown tables; `digits` as in `to_text`."""
-        return files.as_markdown(self._page(digits))
+        return files.as_markdown(self._page(digits, findings=False))
 
     @also_called()
     def to_latex(
@@ -250,7 +253,7 @@ class Result(Record):
         """
         from evalstats.pictures import latex
 
-        return latex.as_latex(self._page(digits, verbose=True), caption, label)
+        return latex.as_latex(self._page(digits, True, False), caption, label)
 
     def to_html(self, *, digits: int | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.
@@ -259,7 +262,7 @@ class Result(Record):
         """
         from evalstats.pictures import markup
 
-        return markup.as_html(self._page(digits, verbose=True), self._title())
+        return markup.as_html(self._page(digits, True), self._title())
 
     def report(
         self,
@@ -297,7 +300,7 @@ class Result(Record):
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
-        return self._page(verbose=True).fragment()
+        return self._page(all_notes=True).fragment()
 
     def __str__(self) -> str:
         return self.to_text(width=widths.of_terminal())

@@ -41,9 +41,11 @@ _SIDE_BY_SIDE = 5
 _WITH_INTERVALS = 3
 #: Pairs that have a table of their tasks each; of more the totals are shown.
 LISTED_PAIRS = 6
+#: Characters of all names, up to which a row says which systems it is better than.
+_SAID = 40
 #: Metrics that a title names.
 _NAMED = 6
-#: What a narrow terminal leaves out of a table of scores.
+#: What only verbose tables have.
 _ERROR = ("std. error",)
 #: A column with its cells.
 _Cells = tuple[str, str, list[str]]
@@ -64,7 +66,7 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
             *([] if rows[0].n_battles is None else [_BATTLES]),
         ]
         draw = partial(_drawn, [[e] for e in rows], 1)
-        tables.append(table_of(_title(panel), rows, columns, spare=_ERROR, draw=draw))
+        tables.append(table_of(_title(panel), rows, columns, draw=draw, details=_ERROR))
     return tables
 
 
@@ -91,8 +93,9 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
         rows,
         [*names, *shown],
         n_totals=n_totals,
-        spare=_ERROR,
+        spare=[name for name, side, _ in names if side == ">"],
         draw=partial(_drawn, rows, len(names)) if is_drawn else None,
+        details=_ERROR,
     )
 
 
@@ -115,25 +118,21 @@ def score_name(row: Any) -> str:
 def comparison_tables(
     c: Comparison,
     digits: int | None = None,
-    verbose: bool = False,
     asked: Sequence[Difference] | None = None,
 ) -> list[Table]:
-    """Lay out differences, all or those that are `asked`: of a pair by task or metric, or a system.
-
-    `verbose` tables have the standard error of the difference, and the correlation of both scores.
-    """
+    """Lay out differences, all or those `asked`: of a pair by task or metric, or by system."""
     shown = c.differences if asked is None else asked
-    n_pairs, of_tasks, how = len(by_pair(shown)), has_tasks(shown), (digits, verbose)
+    n_pairs, of_tasks = len(by_pair(shown)), has_tasks(shown)
     is_of_pair = n_pairs == 1 and (c.baseline is None or len(shown) > 1)
     tables: list[Table] = []
     if is_of_pair or (of_tasks and (n_pairs <= LISTED_PAIRS or not c.totals)):
         for panel in _panels(oriented(c, shown)):
-            of_pairs = [_pair_table(c, d, *how) for d in by_pair(panel).values()]
+            of_pairs = [_pair_table(c, d, digits) for d in by_pair(panel).values()]
             tables += [replace(one, draw=partial(_among, one, of_pairs)) for one in of_pairs]
         return tables
     if n_pairs < len(by_pair(c.differences)):
         main = shown if not of_tasks else [d for d in shown if d.aggregate is not None]
-        return [all_pairs(c, rows, *how) for rows in by_metric(main).values()]
+        return [all_pairs(c, rows, digits) for rows in by_metric(main).values()]
     metrics = {d.metric for d in shown}
     scores = [e for e in c.estimates if e.metric in metrics]
     if of_tasks:
@@ -143,7 +142,7 @@ def comparison_tables(
         best_first = ranked(of_metric)
         rows = [d for d in shown if (d.metric, d.task) == (metric, best_first[0].task)]
         lay_out = _rank_tables if c.baseline is None else _baseline_table
-        tables += lay_out(c, rows, best_first, *how)
+        tables += lay_out(c, rows, best_first, digits)
     return tables
 
 
@@ -160,16 +159,15 @@ def _difference_columns(
     c: Comparison,
     rows: Sequence[Difference | None],
     places: dict[str, int],
-    verbose: bool = False,
-    one_pair: bool = False,
+    digits: int | None,
 ) -> list[_Cells]:
     """Return what is said of a difference, with cells: value, interval, p-values, verdict, claim.
 
-    Of one pair there is one p-value, which its verdicts are of. A row without a difference is
-    empty.
+    A row without a difference is empty.
     """
     known = [d for d in rows if d is not None]
     several = c.adjustment != "none" and any(c.adjusted.n_compared(d) > 1 for d in known)
+    p = partial(tabular.pvalue, level=c.significance_level, digits=digits)
     noted = {e.task: mark_of(c, e) for e in c.estimates}
 
     def interval(d: Difference) -> str:
@@ -181,22 +179,18 @@ def _difference_columns(
     columns: list[tuple[str, str, Callable[[Difference], str]]] = [
         ("difference", ">", lambda d: tabular.number(d.difference, places[d.metric], sign=True)),
         (f"[{tabular.level(c.confidence_level)}]", ">", interval),
+        ("std. error", ">", lambda d: tabular.number(d.standard_error, places[d.metric])),
+        (
+            "correlation",
+            ">",
+            lambda d: "-" if (r := c.correlation(d)) is None else tabular.number(r, 2),
+        ),
     ]
-    if verbose:
-        columns += [
-            ("std. error", ">", lambda d: tabular.number(d.standard_error, places[d.metric])),
-            (
-                "correlation",
-                ">",
-                lambda d: "-" if (r := c.correlation(d)) is None else tabular.number(r, 2),
-            ),
-        ]
     if any(d.gained is not None for d in known):
         columns.append(("gained, lost", ">", gained_lost))
-    if not (several and one_pair):
-        columns.append(("p", ">", lambda d: tabular.pvalue(d.pvalue)))
+    columns.append(("p", ">", lambda d: p(d.pvalue)))
     if several:
-        columns.append((c.adjusted.pvalue_name, ">", _adjusted))
+        columns.append((c.adjusted.pvalue_name, ">", partial(_adjusted, p=p)))
     columns.append(
         ("verdict", "<", lambda d: d.verdict + (noted[d.task] if d.kind != "open" else ""))
     )
@@ -207,10 +201,15 @@ def _difference_columns(
     ]
 
 
-def _adjusted(d: Difference) -> str:
+def _adjusted(d: Difference, p: Callable[[float], str]) -> str:
     """Return the p-value that verdicts are of."""
     # Where no data could bring it to the level it is no evidence, for or against.
-    return "-" if d.verdict == "cannot tell" else tabular.pvalue(d.pvalue_adjusted)
+    return "-" if d.verdict == "cannot tell" else p(d.pvalue_adjusted)
+
+
+def _details(columns: Sequence[Column]) -> list[str]:
+    """Return which columns of differences only verbose tables have: of two p-values the first."""
+    return [*_ERROR, "correlation", *["p"] * any(name == "p (adjusted)" for name, _, _ in columns)]
 
 
 def gained_lost(d: Difference) -> str:
@@ -223,28 +222,34 @@ def _baseline_table(
     rows: Sequence[Difference],
     best_first: Sequence[Estimate],
     digits: int | None,
-    verbose: bool,
+    reference: str = "baseline",
+    more: Sequence[Column] = (),
+    notes: tuple[str, ...] = (),
+    hints: tuple[str, ...] = (),
 ) -> list[Table]:
-    """Lay out the baseline, and the other systems with their differences from it, best first."""
+    """Lay out the baseline, and the other systems with their differences from it, best first.
+
+    What the baseline is, a `reference`, stands in its row; `more` columns come after the verdict.
+    """
     by_system, places = {d.system: d for d in rows}, _places(c, rows, digits)
     systems = sorted(best_first, key=lambda e: e.system in by_system)
     shown = [by_system.get(e.system) for e in systems]
     score, interval, _ = _score_columns(systems, places)
-    (name, side, cells), *others = _difference_columns(c, shown, places, verbose)
-    # The verdict is of the adjusted p-value, where there is one.
-    has_adjusted = any(name == c.adjusted.pvalue_name != "p" for name, _, _ in others)
+    (name, side, cells), *others = _difference_columns(c, shown, places, digits)
     columns: list[Column] = [
         (system_name(systems), "<", lambda e: e.system),
-        *(score, interval, (name, side, [cell or "baseline" for cell in cells]), *others),
+        *(score, interval, (name, side, [cell or reference for cell in cells]), *others, *more),
     ]
-    spare = [interval[0], "gained, lost", *["p"] * has_adjusted]
+    spare = ["gained, lost", *(name for name, *_ in more)]
+    details = [interval[0], *_details(columns)]
     draw = partial(_forest, c, shown, 3)
-    return [table_of(_title(best_first), systems, columns, spare=spare, draw=draw)]
+    title = _title(best_first)
+    return [
+        table_of(title, systems, columns, notes, 0, hints, spare=spare, draw=draw, details=details)
+    ]
 
 
-def _pair_table(
-    c: Comparison, rows: Sequence[Difference], digits: int | None, verbose: bool
-) -> Table:
+def _pair_table(c: Comparison, rows: Sequence[Difference], digits: int | None) -> Table:
     """Lay out the differences of one pair, a row a task or metric."""
     first, places = rows[0], _places(c, rows, digits)
     scores = [c.scores_of(d) for d in rows]
@@ -254,18 +259,17 @@ def _pair_table(
         *names,
         (first.baseline, ">", lambda d: tabular.number(d.baseline_score, places[d.metric])),
         (first.system, ">", lambda d: tabular.number(d.system_score, places[d.metric])),
-        *_difference_columns(c, rows, places, verbose, one_pair=True),
+        *_difference_columns(c, rows, places, digits),
     ]
     title = f"{_title([e for both in scores for e in both])}, {first.system} - {first.baseline}"
     spare = ["gained, lost", *(name for name, side, _ in names if side == ">")]
     n_totals = sum(d.aggregate is not None for d in rows)
     draw = partial(_forest, c, rows, len(names) + 2, one_pair=True)
-    return table_of(title, rows, columns, n_totals=n_totals, spare=spare, draw=draw)
+    details = _details(columns)
+    return table_of(title, rows, columns, (), n_totals, (), spare, draw, details)
 
 
-def all_pairs(
-    c: Comparison, rows: Sequence[Difference], digits: int | None = None, verbose: bool = False
-) -> Table:
+def all_pairs(c: Comparison, rows: Sequence[Difference], digits: int | None = None) -> Table:
     """Lay out the differences of several pairs, the largest first, or each pair's by task."""
     shown, name = oriented(c, rows), system_name(c.estimates)
     names: list[Column] = [
@@ -276,9 +280,10 @@ def all_pairs(
         names.append((part_name(c.estimates), "<", lambda d: d.task))
     else:
         shown = sorted(shown, key=lambda d: d.difference * (-1 if d.higher_is_better else 1))
-    columns = [*names, *_difference_columns(c, shown, _places(c, rows, digits), verbose)]
-    draw = partial(_forest, c, shown, len(names))
-    return table_of(f"differences, {name} - baseline", shown, columns, draw=draw)
+    columns = [*names, *_difference_columns(c, shown, _places(c, rows, digits), digits)]
+    title, draw = f"differences, {name} - baseline", partial(_forest, c, shown, len(names))
+    spare, details = ["gained, lost"], _details(columns)
+    return table_of(title, shown, columns, spare=spare, draw=draw, details=details)
 
 
 def _rank_tables(
@@ -286,50 +291,62 @@ def _rank_tables(
     rows: Sequence[Difference],
     best_first: Sequence[Estimate],
     digits: int | None,
-    verbose: bool,
 ) -> list[Table]:
-    """Lay out a ranking that says who beats whom, then the differences of all pairs."""
+    """Lay out differences from the best system, and who beats whom; then all pairs.
+
+    A one-sided p-value, and a claim of no loss, belong to one direction: of these the first table
+    has scores, and all pairs are shown in any case.
+    """
     place = {e.system: i + 1 for i, e in enumerate(best_first)}
-    beaten: dict[str, list[int]] = {e.system: [] for e in best_first}
+    mark, places, n = mark_of(c, best_first[0]), _places(c, rows, digits), len(best_first)
+    better = _better_than(rows, list(place), mark)
+    more: list[Column] = [] if best_first[0].n_battles is None else [_BATTLES]
+    more.append(("better than", "<", lambda e: better[e.system]))
+    pvalue = c.adjusted.pvalue_name if len(rows) > 1 else "p"
+    notes = (f"better than: {pvalue} <= {c.significance_level:g}{mark}",)
+    is_directed = c.alternative != "two-sided" or bool(rows[0].claim)
+    hints = () if n <= _IN_MATRIX else ("All pairs: to_csv().",)
+    if is_directed:
+        score, interval, _ = _score_columns(best_first, places)
+        columns: list[Column] = [
+            (system_name(best_first), "<", lambda e: e.system),
+            *(score, interval, *more),
+        ]
+        draw = partial(_drawn, [[e] for e in best_first], 1)
+        tables = [table_of(_title(best_first), best_first, columns, notes, 0, hints, draw=draw)]
+    else:
+        best = best_first[0].system
+        from_best = [
+            d if d.baseline == best else d.turned() for d in rows if best in (d.system, d.baseline)
+        ]
+        tables = _baseline_table(c, from_best, best_first, digits, "best", more, notes, hints)
+    if n > _IN_MATRIX:
+        return tables
+    is_listed = n <= LISTED_SYSTEMS or is_directed
+    pairs = all_pairs(c, rows, digits) if is_listed else _pair_matrix(c, rows, place, places)
+    return [*tables, replace(pairs, is_detail=not is_directed)]
+
+
+def _better_than(rows: Sequence[Difference], names: Sequence[str], mark: str) -> dict[str, str]:
+    """Return by system which others, of a few, it is better than, or how many of them."""
+    beaten: dict[str, list[str]] = {name: [] for name in names}
     for d in rows:
         if d.winner is not None and d.kind != "open":
-            beaten[d.winner].append(place[d.baseline if d.winner == d.system else d.system])
-    mark, places = mark_of(c, best_first[0]), _places(c, rows, digits)
-    better = {name: _ranges(ranks) + mark if ranks else "-" for name, ranks in beaten.items()}
-    pvalue = c.adjusted.pvalue_name if len(rows) > 1 else "p"
-    score, interval, _ = _score_columns(best_first, places)
-    columns: list[Column] = [
-        ("#", ">", lambda e: str(place[e.system])),
-        (system_name(best_first), "<", lambda e: e.system),
-        score,
-        interval,
-        *([] if best_first[0].n_battles is None else [_BATTLES]),
-        ("better than", "<", lambda e: better[e.system]),
-    ]
-    shows_pairs = len(best_first) <= _IN_MATRIX
-    ranking = table_of(
-        _title(best_first),
-        best_first,
-        columns,
-        (f"better than: {pvalue} <= {c.significance_level:g}{mark}",),
-        hints=() if shows_pairs else ("All pairs: to_csv().",),
-        spare=[interval[0]],
-        draw=partial(_drawn, [[e] for e in best_first], 2),
-    )
-    if not shows_pairs:
-        return [ranking]
-    # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
-    # of rank would hide.
-    if len(best_first) <= LISTED_SYSTEMS or c.alternative != "two-sided" or rows[0].claim:
-        return [ranking, all_pairs(c, rows, digits, verbose)]
-    return [ranking, _pair_matrix(c, rows, place, places)]
+            beaten[d.winner].append(d.baseline if d.winner == d.system else d.system)
+    is_named = len(names) <= LISTED_SYSTEMS and sum(map(len, names)) <= _SAID
+    better = {}
+    for name, others in beaten.items():
+        ranked_others = ", ".join(sorted(others, key=names.index)) or "-"
+        said = ranked_others if is_named else f"{len(others)} of {len(names) - 1}"
+        better[name] = said + mark * bool(others)
+    return better
 
 
 def _pair_matrix(
     c: Comparison, rows: Sequence[Difference], place: dict[str, int], places: dict[str, int]
 ) -> Table:
     """Lay out all pairs in order of rank: differences above the diagonal, p-values below."""
-    n, name = len(place), c.adjusted.pvalue_name
+    n, name, level = len(place), c.adjusted.pvalue_name, c.significance_level
     star = mark_of(c, c.scores_of(rows[0])[0]).strip() or "*"
     cells = [["· " if i == j else "" for j in range(n)] for i in range(n)]
     for d in rows:
@@ -337,11 +354,14 @@ def _pair_matrix(
         value = d.difference if place[d.system] < place[d.baseline] else -d.difference
         said = tabular.number(value, places[d.metric], sign=True)
         cells[first][second] = said + (" " if d.kind == "open" else star)
-        cells[second][first] = _adjusted(d) + " "
-    columns: list[Column] = [("#", ">", list(map(str, place.values())))]
+        cells[second][first] = _adjusted(d, partial(tabular.pvalue, level=level)) + " "
+    columns: list[Column] = [
+        ("#", ">", list(map(str, place.values()))),
+        (system_name(c.estimates), "<", list(place)),
+    ]
     columns += [(f"{j + 1} ", ">", [row[j] for row in cells]) for j in range(n)]
-    note = f"{star} {name} <= {c.significance_level:g}"
-    hint = "Intervals of the differences: plot(), or to_csv()."
+    note = f"{star} {name} <= {level:g}"
+    hint = "Intervals of the differences: to_csv()."
     title = f"{rows[0].metric}: difference row - column above the diagonal, {name} below"
     return table_of(title, place, columns, (note,), hints=(hint,))
 
@@ -417,14 +437,3 @@ def _sizes(rows: Sequence[Estimate]) -> str:
         return counted(len({e.task for e in rows if e.aggregate is None}), part_name(rows))
     runs = rows[0].signature.setting("runs")
     return whole_sizes(rows) + (f", {runs} runs" if runs else "")
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Return ``2, 4-6`` for 2, 4, 5, 6."""
-    runs: list[list[int]] = []
-    for n in sorted(numbers):
-        if runs and n == runs[-1][1] + 1:
-            runs[-1][1] = n
-        else:
-            runs.append([n, n])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)

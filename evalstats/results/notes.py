@@ -25,6 +25,7 @@ from evalstats.results.records import (
     only,
     plural,
 )
+from evalstats.results.tabular import pvalue
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.cases import TrialShares
@@ -45,8 +46,7 @@ _OF_PAIRS = (
     "systems in six differed at 0.05"
 )
 _OF_SCORES = (
-    "The interval may be too short: in such data 95 % intervals held the truth 65 to 93 % of the "
-    "time"
+    "The interval may be too short: in such data 95% intervals held the truth 65 to 93% of the time"
 )
 
 #: The total of strata that share groups: these are drawn as they are in all segments together.
@@ -163,7 +163,7 @@ def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
     units = plural(few[0].unit)
     yield (
         f"{MARK} These verdicts rest on few {units}. In tests on WMT25 with 9 to 37 equal systems, "
-        f"20 % of such tables had a false claim, and at worst 40 %, where 5 % may. With 3 systems "
+        f"20% of such tables had a false claim, and at worst 40%, where 5% may. With 3 systems "
         f"fewer had one, and without groups more. Use more {units}."
     )
 
@@ -176,7 +176,7 @@ def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
     alone = [d for d in apart if d.pvalue > adjusting.level]
     several = max(map(adjusting.n_compared, adjusted), default=1)
     why = (
-        f"each interval is about one difference alone, and {adjusting.pvalue_name} is adjusted "
+        f"each interval is about one difference alone, and {adjusting.pvalue_name} allows "
         f"for {several} comparisons",
         f"intervals ({facts.method}) and p-values ({facts.test}) rest on different methods",
     )
@@ -253,7 +253,7 @@ def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str
             whose, may = f"{worst.system}'s score", _OF_SCORES
         yield (
             f"{metric}: {worst.largest} of {worst.n:,} {plural(limit.unit)} hold"
-            f"{'s' if worst.largest == 1 else ''} {100 * worst.share:.0f} % of the variance of "
+            f"{'s' if worst.largest == 1 else ''} {100 * worst.share:.0f}% of the variance of "
             f"{whose}{on}{more}. {may}. Read these {plural(limit.unit)}, and use more."
         )
 
@@ -274,8 +274,9 @@ def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
     rough = [d for d in few if d.test not in COUNTED]
     changed = [d for d in few if d.test == "mcnemar"]
     exact = "McNemar's p is smaller than the exact one"
-    if len(changed) == 1 and facts.unit == facts.limits[0].segment:
-        exact += f" (two-sided {changed[0].exact_pvalue:.4f})"
+    p = changed[0].exact_pvalue if len(changed) == 1 else None
+    if p is not None and facts.unit == facts.limits[0].segment:
+        exact += f" (two-sided {pvalue(p)})"
     so = f"differ on fewer than {FEW_DIFFERING} {plural(facts.unit)}, so"
     said = (rough, "the interval is rough and the p-value large"), (changed, exact)
     for rows, what in said:
@@ -351,7 +352,7 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
         how = "max-T within each and Holm's method over them"
         how = f" (by {how})" if adjusting.name == "max-t" else ""
         yield (
-            f"p ({adjusting.name}) is adjusted for the {counted(n_tasks, part)}{pairs}{within}"
+            f"p (adjusted) allows for the {counted(n_tasks, part)}{pairs}{within}"
             f"{how}. The total is adjusted apart from them."
         )
 
@@ -362,8 +363,9 @@ def _least(facts: Facts, adjusting: Adjustment) -> Iterator[str]:
     alike = [d for d in facts.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjusting.name == "max-t" and len(alike) > 1:
         yield (
-            f"{len(alike)} pairs have p (max-t) = {1 / ONE_IN:.4f}, the least that resamples show: "
-            f"fewer than one in {ONE_IN} has so large a difference. Holm's method gives no less."
+            f"{len(alike)} pairs have p (adjusted) = {pvalue(1 / ONE_IN)}, the least that "
+            f"resamples show: fewer than one in {ONE_IN} has so large a difference. Holm's "
+            f"method gives no less."
         )
 
 
@@ -415,9 +417,10 @@ def close_notes(
         )
     elif close:
         ((d, error),) = close
+        p = pvalue(d.pvalue_adjusted, level)
         pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
         yield (
-            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error). "
+            f"{pair}: p = {p} ± {error:.1g} (Monte-Carlo standard error). "
             f"Another seed may turn this verdict. Use more resamples."
         )
 

@@ -604,8 +604,8 @@ class Adjustment:
 
     @property
     def pvalue_name(self) -> str:
-        """What the p-value is called that verdicts are of: ``p (max-t)``, or ``p``."""
-        return "p" if self.name == "none" else f"p ({self.name})"
+        """What the p-value is called that verdicts are of: ``p (adjusted)``, or ``p``."""
+        return "p" if self.name == "none" else "p (adjusted)"
 
 
 def is_mixed(records: Iterable[Any]) -> bool:

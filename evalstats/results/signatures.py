@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,21 @@ def part_name(rows: Iterable[Any]) -> str:
 def system_name(rows: Iterable[Any]) -> str:
     """Return what the systems of scores, or ranks, are called: "system", or of metrics "metric"."""
     return next(iter(rows)).signature.setting("systems") or "system"
+
+
+def in_short(signatures: Sequence[str]) -> str:
+    """Return seed and version of signatures.
+
+    >>> in_short(["BLEU|tok:13a|n:9999|seed:7|unit:segment|evalstats:0.1.0|numpy:2.0.0"])
+    'seed 7 · evalstats 0.1.0'
+    """
+    done = [Signature.of(line).analysis for line in signatures]
+    known = {
+        key: distinct
+        for key in ("seed", "evalstats")
+        if (distinct := dict.fromkeys(one[key] for one in done if key in one))
+    }
+    return " · ".join(f"{key} {', '.join(values)}" for key, values in known.items())
 
 
 def together(signatures: Iterable[str]) -> str:

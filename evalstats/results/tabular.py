@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,10 @@ class Table:
     """A titled table of strings; columns align ``<`` or ``>``, the last rows are totals.
 
     `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
+    A note that begins with the name of a column, ``better than: ...``, goes where the column goes.
     `spare` are the places of columns that one can do without where there is no room for all: the
-    first of them goes first.
+    first of them goes first. `details` are the places of columns for who asks for everything, as a
+    whole table may be (`is_detail`).
     `draw` returns what HTML and figures draw in the rows; text and LaTeX never call it.
     """
 
@@ -34,18 +36,48 @@ class Table:
     hints: tuple[str, ...] = ()
     spare: tuple[int, ...] = ()
     draw: Callable[[], Forest] | None = None
+    details: tuple[int, ...] = ()
+    is_detail: bool = False
 
     @cached_property
     def forest(self) -> Forest | None:
         """What is drawn in the rows, if anything."""
         return self.draw and self.draw()
 
+    def brief(self) -> Table:
+        """Return the table without details, and without spare columns of a single value."""
+        n = len(self.rows)
+        single = (j for j in self.spare if n > 1 and len({row[j] for row in self.rows}) == 1)
+        gone = {*self.details, *single}
+        kept = [j for j in range(len(self.header)) if j not in gone]
+
+        def draw() -> Forest:
+            assert self.forest is not None
+            return replace(self.forest, at=sum(j < self.forest.at for j in kept))
+
+        return replace(
+            self,
+            header=tuple(self.header[j] for j in kept),
+            rows=tuple(tuple(row[j] for j in kept) for row in self.rows),
+            align="".join(self.align[j] for j in kept),
+            notes=self.notes_without(gone),
+            spare=tuple(kept.index(j) for j in self.spare if j in kept),
+            draw=self.draw and draw,
+            details=(),
+        )
+
+    def notes_without(self, gone: Iterable[int]) -> tuple[str, ...]:
+        """Return the notes, but for those on columns of these places."""
+        names = tuple(f"{self.header[j]}:" for j in gone)
+        return tuple(note for note in self.notes if not note.startswith(names))
+
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
         """Return aligned columns for a terminal, and what those are called that had no room."""
         columns = self.columns([list(map(printable, row)) for row in self.rows])
         blocks, left_out = [columns], list[int]()
         if width is not None:
-            blocks, left_out = widths.fitted(columns, self.spare, width)
+            first = (*self.details, *(j for j in self.spare if j not in self.details))
+            blocks, left_out = widths.fitted(columns, first, width)
         lines = widths.wrapped(printable(self.title), width)
         for block in blocks:
             body = widths.side_by_side(block)
@@ -53,7 +85,7 @@ class Table:
             if 0 < self.n_totals < len(self.rows):
                 body.insert(-self.n_totals, rule)
             lines += [rule, *body[:n_heads], rule, *body[n_heads:]]
-        for note in (*self.notes, *self.hints):
+        for note in (*self.notes_without(left_out), *self.hints):
             lines += widths.wrapped(printable(note), width)
         return lines, list(map(self.called, left_out))
 
@@ -83,36 +115,53 @@ def table_of(
     hints: tuple[str, ...] = (),
     spare: Sequence[str] = (),
     draw: Callable[[], Forest] | None = None,
+    details: Sequence[str] = (),
 ) -> Table:
-    """Return a table with a row a record.
+    """Return a table with one row per record.
 
-    `spare` are headers of columns that narrow terminals leave out, the first of them first; of two
-    columns with one header it is the left one.
+    `spare` are headers of columns that narrow terminals leave out, the first of them first, and
+    `details` the headers of columns that only verbose tables have; of two columns with one header
+    it is the left one.
     """
     records = list(records)
     cells = [list(map(cell, records)) if callable(cell) else cell for _, _, cell in columns]
     header = tuple(heading for heading, _, _ in columns)
     align = "".join(side for _, side, _ in columns)
-    places = tuple(header.index(heading) for heading in spare if heading in header)
+    few, more = (tuple(header.index(x) for x in of if x in header) for of in (spare, details))
     rows = tuple(zip(*cells, strict=True))
-    return Table(title, header, rows, align, notes, n_totals, hints=hints, spare=places, draw=draw)
+    return Table(title, header, rows, align, notes, n_totals, hints, few, draw, more)
+
+
+#: How a terminal is told of its type.
+_BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 @dataclass(frozen=True)
 class Page:
     """Tables with sentences above them, notes below them, and signatures below these.
 
-    Lines of the sentences above have `opening` cells where no terminal says how many.
+    Of what stands above, the first part of each is the verdict, or a caution, and the second says
+    more. `short` stands for the signatures if there is little room.
     """
 
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     signatures: Sequence[str] = ()
-    above: Sequence[str] = ()
-    opening: int | None = None
+    above: Sequence[tuple[str, str]] = ()
+    short: str = ""
 
-    def text(self, width: int | None = None) -> str:
-        """Return what a terminal shows, in lines of so many cells at most."""
+    def text(
+        self,
+        width: int | None = None,
+        is_short: bool = False,
+        is_styled: bool = False,
+        opening: int | None = None,
+    ) -> str:
+        """Return what a terminal shows, in lines of so many cells at most.
+
+        If it `is_short` one line stands for the signatures; if it `is_styled` verdicts are bold,
+        and notes dim. What stands above has lines of `opening` cells if no width is given.
+        """
         parts, left_out = [], dict[str, None]()
         for table in self.tables:
             lines, names = table.lines(width)
@@ -121,11 +170,19 @@ class Page:
         # "std. dev." ends a sentence by itself.
         what = f"Left out to fit {width} columns: {', '.join(left_out).removesuffix('.')}. "
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
-        below = (*self.notes, *hints, *self.signatures)
-        above, rest = (
-            "\n".join(line for text in texts for line in widths.wrapped(printable(text), at))
-            for texts, at in ((self.above, width or self.opening), (below, width))
-        )
+        signatures = self.signatures
+        if is_short and signatures:
+            more = "to_text(verbose=True) for the signature"
+            signatures = [f"{self.short} · {more}" if self.short else more]
+        below = [_lines(text, width) for text in (*self.notes, *hints, *signatures)]
+        sentences = []
+        for verdict, more in self.above:
+            said = _lines(f"{verdict} {more}".strip(), width or opening)
+            n = len(printable(verdict))
+            sentences.append(f"{_BOLD}{said[:n]}{_PLAIN}{said[n:]}" if is_styled and n else said)
+        above = "\n".join(sentences)
+        rest = "\n".join(below)
+        rest = f"{_DIM}{rest}{_PLAIN}" if is_styled and rest else rest
         return "\n\n".join([above, *parts, rest]).strip("\n")
 
     def fragment(self) -> str:
@@ -133,6 +190,11 @@ class Page:
         from evalstats.pictures import markup
 
         return markup.fragment(self)
+
+
+def _lines(text: str, width: int | None) -> str:
+    """Return a text in lines of a width."""
+    return "\n".join(widths.wrapped(printable(text), width))
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:
@@ -197,18 +259,32 @@ def interval(low: float, high: float, decimals: int, sign: bool = False) -> str:
 
 
 def level(confidence_level: float) -> str:
-    """Return ``95 % interval``."""
-    return f"{100 * confidence_level:.10g} % interval"
+    """Return ``95% interval``."""
+    return f"{100 * confidence_level:.10g}% interval"
 
 
-def pvalue(p: float) -> str:
-    """Return a p-value with four decimals, and never as zero."""
-    return "<0.0001" if p < 0.00005 else f"{p:.4f}"
+#: The smallest p-value that is printed as a number; a p-value is near a level within such a share.
+_LEAST_P, _NEAR = 0.0001, 0.1
 
 
-def p_is(p: float) -> str:
-    """Return "p = 0.0123", or "p <0.0001"."""
-    shown = pvalue(p)
+def pvalue(p: float, level: float = 0.05, digits: int | None = None) -> str:
+    """Return a p-value with two significant digits, or `digits`, and never as zero.
+
+    Near the level there are three, and never so few that it reads as the level itself.
+
+    >>> [pvalue(p) for p in (0.5084, 0.0312, 0.0496, 0.04999, 0.00003, 1.0)]
+    ['0.51', '0.031', '0.0496', '0.04999', '< 0.0001', '1.0']
+    """
+    if p < _LEAST_P and digits is None:
+        return f"< {_LEAST_P}"
+    least = 3 if abs(p - level) < _NEAR * level else 2
+    shown = f"{p:#.{max(digits or 0, least)}g}"
+    return shown if float(shown) != level or p == level else pvalue(p, level, (digits or least) + 1)
+
+
+def p_is(p: float, level: float = 0.05) -> str:
+    """Return "p = 0.012", or "p < 0.0001"."""
+    shown = pvalue(p, level)
     return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -14,12 +15,15 @@ from unicodedata import combining, east_asian_width
 _NARROWEST = 40
 #: Where a line may end: after blanks, and after the bars of signatures.
 _BREAK = re.compile(r"(?<=\s)(?=\S)|(?<=[^\s|]\|)(?=[^\s|])")
+#: What makes type bold or dim, and takes no room.
+_STYLE = re.compile(r"\x1b\[\dm")
 #: Names are not cut below this; nor, in a table that goes on below itself, below the second.
 _SHORTEST, _READABLE = 8, 16
 
 
 def of(text: str) -> int:
     """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
+    text = _STYLE.sub("", text) if "\x1b" in text else text
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
@@ -30,6 +34,12 @@ def of_terminal(stream: TextIO | None = None) -> int | None:
     stream = stream or sys.stdout
     is_terminal = stream is not None and stream.isatty()
     return shutil.get_terminal_size().columns if is_terminal else None
+
+
+def is_styled(stream: TextIO | None) -> bool:
+    """Return whether a stream is a terminal whose user does not refuse bold type (NO_COLOR)."""
+    refuses = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream is not None and stream.isatty() and not refuses
 
 
 def wrapped(text: str, width: int | None) -> list[str]:

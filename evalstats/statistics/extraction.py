@@ -6,7 +6,7 @@ Lists of texts are read whole; files some segments at a time, so that few texts 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -17,7 +17,15 @@ from evalstats.checks import also_called, check_same_index, listed, refuse_maske
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BLEU, CHRF, Metric, as_metric, is_built_in
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
-from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
+from evalstats.resampling.executors import (
+    Progress,
+    Reporting,
+    Workers,
+    as_workers,
+    reporting,
+    run_all,
+    usable_cores,
+)
 from evalstats.statistics.files import Lines
 from evalstats.statistics.guards import Cautions, check_reference_lists, text_cautions
 from evalstats.statistics.interchange import narrowest
@@ -35,7 +43,6 @@ from evalstats.text.references import (
     fingerprint_of,
 )
 
-Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
 #: A metric, and the name and outputs of a system that it scores.
 Job = tuple[Metric, str, Any]
@@ -53,7 +60,7 @@ def extract(
     *,
     segment_ids: Sequence[str] | None = None,
     executor: Workers = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> SegmentStatistics:
     """Extract the statistics of every segment of every system, `(S, N, k)`.
 
@@ -76,8 +83,9 @@ def extract(
     executor : concurrent.futures.Executor, optional
         Where to work, a system at a time; by default, or for a number, on this thread. Texts go
         to the executor and statistics come back.
-    progress : callable, optional
-        Called as ``progress(done, total, label)`` before each system.
+    progress : bool or callable, optional
+        True shows how far the work is: a bar if tqdm is installed, otherwise a line on standard
+        error. A function is called as ``progress(done, total, label)`` for each system.
 
     Raises
     ------
@@ -89,10 +97,8 @@ def extract(
     >>> extract({"A": ["a cat"], "B": ["the cat"]}, ["a cat"], "ter").values.tolist()
     [[[0.0, 2.0]], [[1.0, 2.0]]]
     """
-    workers = as_workers(executor)
-    (table,) = extract_all(
-        hypotheses, references, as_metric(metric), progress, workers, segment_ids=segment_ids
-    )
+    workers = as_workers(reporting(executor, progress))
+    (table,) = extract_all(hypotheses, references, as_metric(metric), workers, segment_ids)
     return table
 
 
@@ -124,18 +130,21 @@ def as_metrics(metrics: Metrics) -> list[Metric]:
     return chosen
 
 
+def _silent(done: int, total: int, label: str) -> None:
+    """Tell nobody how far the work is."""
+
+
 def extract_all(
     systems: object,
     references: object,
     metrics: Metrics,
-    progress: Progress | None,
     workers: Workers = 1,
     segment_ids: object = None,
 ) -> list[SegmentStatistics]:
     """Extract all systems under all metrics, one `SegmentStatistics` a metric."""
+    say: Progress = _silent
     if isinstance(workers, Reporting):
-        progress = progress or workers.progress
-        workers = workers.executor
+        say, workers = workers.progress, workers.executor
     named = as_systems(systems, references=references, segment_ids=segment_ids)
     chosen = as_metrics(metrics)
     outputs = {n: _as_list(texts, f"hypotheses of system {n!r}") for n, texts in named.items()}
@@ -149,7 +158,6 @@ def extract_all(
     prepared, plain = _prepared(chosen, outputs, references, n_segments)
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, {True: prepared, False: plain})
-    say = progress or (lambda done, total, label: None)
     if isinstance(workers, int):
         # Reading text is Python's work, which threads do not speed up.
         rows = []
@@ -159,6 +167,7 @@ def extract_all(
     else:
         say(0, len(jobs), "all systems")
         rows = run_all(work, jobs, workers)
+    say(len(jobs), len(jobs), "all systems")
     known: tuple[str | None, str | None] = (None, None)
     cautions: Sequence[Cautions] = [{}] * len(chosen)
     if isinstance(prepared, References):
@@ -265,7 +274,7 @@ def extract_files(
 
     pieces = list(blocks(references[0].edges, _BLOCK_BYTES, _BLOCK_LINES))
     threads = usable_cores() if all(_is_vectorised(metric) for metric in metrics) else 1
-    say = progress or (lambda done, total, label: None)
+    say = progress or _silent
     parts = run_all(work, pieces, threads, lambda done, total: say(done, total, "extracting"))
     counts = np.concatenate([counts for _, counts, _ in parts])
     fingerprint = fingerprint_of(counts, [texts for *_, texts in parts])

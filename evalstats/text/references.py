@@ -265,7 +265,7 @@ def _check_layout(rows: Sequence[Any], n_segments: int) -> None:
     Texts are asked where both layouts fit: there are as many segments as references of each.
     References of one segment resemble each other: where texts resemble those of other rows at the
     same place more than those of their own row, rows are streams. (Of two segments of WMT22 with
-    two references each, 96 % are found where they are transposed; where they are not, 0.3 % are
+    two references each, 96% are found where they are transposed; where they are not, 0.3% are
     taken for it.)
     """
     n = len(rows)

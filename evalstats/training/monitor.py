@@ -554,7 +554,7 @@ def _curve(
     figures.name_axes(axes, title, "step", "filled: real improvement; diamond: corrected")
     levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in checks}))
     arrow = tabular.direction(checks[0].higher_is_better)
-    label = figures.wrapped(f"{checks[0].metric} {arrow}, {levels} % interval", 28)
+    label = figures.wrapped(f"{checks[0].metric} {arrow}, {levels}% interval", 28)
     axes.set_ylabel(label, fontsize=figures.SMALL)
     return axes
 

@@ -184,4 +184,4 @@ def test_pvalues_of_very_large_differences_are_above_0(method):
     scores = {"a": noise[0], "b": noise[1] + 1}
     result = es.compare(scores, metrics=es.Mean("x"), method=method, n_resamples=99)
     assert 0 < result[0].pvalue <= result[0].pvalue_adjusted < 0.05
-    assert "p <0.0001" in str(result[0]) or method == "bootstrap"
+    assert "p < 0.0001" in str(result[0]) or method == "bootstrap"

@@ -390,7 +390,7 @@ def test_rows_and_totals_can_be_asked_for(compared):
     assert (
         compared.estimates["B"] is compared.estimates["macro", "acc", "B"] is compared.estimates[-1]
     )
-    assert str(compared.estimates[0]).startswith("physics: acc ↑")
+    assert compared.estimates[0].to_text(findings=False).startswith("physics: acc ↑")
     assert "law: B − A, acc" in compared.rows[1]._repr_html_()
     with pytest.raises(
         InputError, match="task must be one of physics, law, history, all 3 tasks; got"

@@ -490,7 +490,7 @@ def test_two_labels_have_the_variance_of_both():
 
 
 def shown_first(seed, n=900, share=0.8, bias=0.4):
-    """Return battles of six equal systems: the first of them is shown first in 80 %, and wins."""
+    """Return battles of six equal systems: the first of them is shown first in 80%, and wins."""
     rng = np.random.default_rng([7, seed])
     a = rng.integers(6, size=n)
     b = (a + 1 + rng.integers(5, size=n)) % 6

@@ -95,7 +95,7 @@ def biased(seed, n=600, labelled=120):
 
 
 def test_the_bias_of_a_judge_cancels():
-    """Of 40 pairs of equal systems the judge finds most different, and both together some 5 %.
+    """Of 40 pairs of equal systems the judge finds most different, and both together some 5%.
 
     That 7 of 40 or more are found at a rate of 7 % has probability .025.
     """
@@ -439,9 +439,9 @@ def test_systems_that_are_not_paired_have_each_a_judge():
         es.estimate({name: few[name]}, metric=es.Mean("pass"), human={name: labels[name]})
         for name in few
     ]
-    weights = [one.to_text().split("judged:")[1].split("|")[0] for one in alone]
+    weights = [one.to_text(verbose=True).split("judged:")[1].split("|")[0] for one in alone]
     assert weights[0] != weights[1]
-    assert f"judged:{weights[0]},judged:{weights[1]}" in result.to_text()
+    assert f"judged:{weights[0]},judged:{weights[1]}" in result.to_text(verbose=True)
     assert {e.system: e.score for e in result.estimates} == pytest.approx(
         {e.system: e.score for one in alone for e in one.estimates}
     )

@@ -390,7 +390,7 @@ def test_the_trials_of_a_plan_are_those_of_items_with_an_answer(tmp_path):
     rows[:, ::2] = ""
     paths = [log(tmp_path / f"{x}.csv", own, x) for x, own in zip("ab", rows, strict=True)]
     found = es.compare_logs(paths, missing="available", n_resamples=9)
-    assert "|trials:4|" in str(found.power(difference=0.1, price=(10, 1)))
+    assert "|trials:4|" in found.power(difference=0.1, price=(10, 1)).signatures[0]
 
 
 @pytest.fixture(scope="module")

@@ -133,7 +133,7 @@ def test_a_share_is_kept_only_where_every_smaller_one_is():
 
 
 def test_errors_can_not_grow_by_more_than_all_items():
-    # 1/.2 times the errors of 60 % would be 300 %: no system makes so many.
+    # 1/.2 times the errors of 60 % would be 300%: no system makes so many.
     rng = np.random.default_rng(0)
     values = {"base": rng.random(40) < 0.6, "new": rng.random(40) < 0.6}
     errors = es.Mean("errors", higher_is_better=False)

@@ -31,7 +31,7 @@ def test_of_long_tails_the_outermost_replicate_may_be_farther_than_t(sign):
 
 @pytest.mark.parametrize("size", [1, 3])
 def test_standard_errors_are_those_of_the_jackknife_and_of_resamples(table, size):
-    """For smooth scores of 90 segments all estimate the same; 3,999 resamples err by 1.1 %."""
+    """For smooth scores of 90 segments all estimate the same; 3,999 resamples err by 1.1%."""
     result = es.estimate(table, groups=np.arange(90) // size, n_resamples=3999)
     rows, n = table.values[0].reshape(90 // size, size, -1).sum(axis=1), 90 // size
     left_out = table.metric.score(rows.sum(axis=0) - rows)

@@ -158,7 +158,7 @@ def error(filled, task, metric, part="results"):
 def test_errors_are_those_of_the_harness(harness, filled, task, metric, function):
     """Of means its own; of others its bootstrap.
 
-    400 resamples have an error of 3.5 %: 20 % is more than 5 of its standard deviations (one chance
+    400 resamples have an error of 3.5%: 20 % is more than 5 of its standard deviations (one chance
     in a million), with some for what is not linear in 60 items.
     """
     from lm_eval.api import metrics

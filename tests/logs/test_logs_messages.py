@@ -39,9 +39,9 @@ def test_tasks_of_one_metric_each_say_that_nothing_is_adjusted(tmp_path):
     assert not found.totals
     assert not any("allows for all rows" in note for note in found.notes)
     assert any("Each task has a metric of its own" in note for note in found.notes)
-    assert "p (holm)" not in str(found)
+    assert "p (adjusted)" not in str(found)
     whole = es.compare_logs(tmp_path, aggregate="macro", n_resamples=9)
-    assert "p (holm)" in str(whole)
+    assert "p (adjusted)" in str(whole)
     assert not any("Each task has a metric of its own" in note for note in whole.notes)
 
 

@@ -178,26 +178,27 @@ def test_a_forest_is_its_table(lower):
         assert mark.get_color() == kinds[-1]
     assert len(set(kinds)) == 3
     # What the table says stands there, in its columns.
-    (table,) = result._tables()
+    (table,) = result._brief()
     shown = [text.get_text().replace("\n", " ") for text in axes.texts]
     for row in table.rows:
-        for j, cell in enumerate(row[1:], 1):
-            # Long names leave no room for the intervals of scores.
-            assert minus(cell) in shown or j == table.spare[0]
+        for cell in row[1:]:
+            assert minus(cell) in shown
     sides = ["◂ better", "worse ▸"] if lower else ["◂ worse", "better ▸"]
     assert [text for text in shown if "◂" in text or "▸" in text] == sides
-    # Of all pairs the better system comes first, in the table as in the figure.
+    # Without a baseline it is differences from the best system, which comes first.
     result = compared(4, metric)
-    axes, (_, table) = result.plot(), result._tables()
-    turned = [d if d.winner == d.system else d.turned() for d in result]
-    turned.sort(key=lambda d: d.difference if lower else -d.difference)
-    assert points(axes) == [d.difference for d in turned]
-    assert [row[:2] for row in table.rows] == [(d.system, d.baseline) for d in turned]
-    assert intervals(axes) == [[d.low, d.high] for d in turned]
-    assert {mark.get_color() for mark in marks(axes)} <= {BLUE, GREY}
-    # Of more pairs than a table lists the scores are drawn, and of one system its pairs.
+    axes, (table,) = result.plot(), result._brief()
+    best = table.rows[0][0]
+    pairs = [
+        d if d.baseline == best else d.turned() for d in result if best in (d.system, d.baseline)
+    ]
+    pairs.sort(key=lambda d: d.difference if lower else -d.difference)
+    assert points(axes) == [d.difference for d in pairs]
+    assert [row[0] for row in table.rows[1:]] == [d.system for d in pairs]
+    assert intervals(axes) == [[d.low, d.high] for d in pairs]
+    assert {mark.get_color() for mark in marks(axes)} <= {VERMILLION, GREY}
     many = compared(11, metric)
-    assert len(points(many.plot())) == 11
+    assert len(points(many.plot())) == 10
     assert len(points(many.plot(system=NAMES[3]))) == 3
 
 
@@ -235,7 +236,7 @@ def test_metrics_of_one_pair_have_a_scale_each_on_which_right_is_better():
     assert first[1] == pytest.approx(1)
     assert all(x > 0 for x in points(axes))
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["0"]
-    assert "95 % interval, each on its own scale" in {text.get_text() for text in axes.texts}
+    assert "95% interval, each on its own scale" in {text.get_text() for text in axes.texts}
 
 
 def test_a_bar_of_influence_says_which_segment_it_is(sample):
@@ -329,10 +330,10 @@ def test_a_curve_is_its_checks_and_its_label_lies_on_nothing(make):
 
 def test_a_curve_names_its_axes_direction_and_level():
     axes = run(3).plot()
-    assert axes.get_ylabel() == "COMET ↑, 95 % interval"
+    assert axes.get_ylabel() == "COMET ↑, 95% interval"
     assert axes.get_xlabel().split("\n") == ["step", "filled: real improvement; diamond: corrected"]
     assert axes.get_title(loc="left") == "3 checks, 200 segments"
-    assert "↓, 95 % interval" in run(3, True).plot().get_ylabel()
+    assert "↓, 95% interval" in run(3, True).plot().get_ylabel()
     grouped = es.Monitor(None, METRIC, groups=[0, 0, 1, 1, 2], n_resamples=9)
     grouped.check(0, [1.0, 2, 3, 4, 5])
     assert grouped.plot().get_title(loc="left") == "1 check, 3 groups"
@@ -444,8 +445,9 @@ def test_tasks_have_a_panel_for_each_pair_and_of_many_pairs_the_totals_one():
     # Of more systems than there are colours the totals are drawn, best first.
     many = suite(6)
     best = sorted((e.score for e in many.estimates.totals), reverse=True)
-    for axes in (many.plot(), many.plot_scores()):
-        assert [mark.get_xdata()[0] for mark in marks(axes, "D")] == best
+    assert [mark.get_xdata()[0] for mark in marks(many.plot_scores(), "D")] == best
+    shown = [mark.get_xdata()[0] for mark in marks(many.plot(), "D")]
+    assert shown == pytest.approx([score - best[0] for score in best[1:]])
     rows = replace(many, differences=many.rows, estimates=es.Estimates(many.estimates.rows))
     assert len(rows.plot()) == 15
     with pytest.raises(es.InputError, match="there is nothing to draw in these tables"):

@@ -63,11 +63,11 @@ def test_verdicts_come_first_and_have_the_numbers_of_the_table(tmp_path):
     assert result.significant(d)
     (verdict,) = found.texts["li"]
     assert f"B is better than A in marks: {d.difference:+.3f}" in verdict
-    for number in (f"{d.low:+.3f} to {d.high:+.3f}", "95 % interval", "p = 0.000"):
+    for number in (f"{d.low:+.3f} to {d.high:+.3f}", "95% interval", "p = 0.000"):
         assert number in verdict
     assert page.index(verdict[:20]) < page.index("<table")
     # One table has the numbers and draws the interval in the same row.
-    (table,) = result._tables()
+    (table,) = result._brief()
     assert page.count("<table") == page.count("<tfoot") == 1
     row = [x for x in found.cells[len(found.cells) // 3 :][: len(table.header) + 1] if x]
     assert row == list(map(minus, table.rows[0]))
@@ -173,7 +173,7 @@ def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
 def test_a_gate_says_what_was_lost_and_what_was_allowed():
     table = es.extract(apart(100), metric=es.Mean("m"))
     (d,) = es.compare(table, confidence_level=0.9)
-    amount = f"{d.difference:.2f} (90 % interval {d.low:.2f} to {d.high:.2f})"
+    amount = f"{d.difference:.2f} (90% interval {d.low:.2f} to {d.high:.2f})"
     for baseline, expected in (
         ("B", f"m: failed. A lost {amount}, which is more than the 0.1 that may be lost"),
         ("A", f"m: passed. B gained {amount}, and a loss of 0.1 or more is ruled out"),
@@ -284,10 +284,10 @@ def test_ranks_plans_and_scores_have_findings(sample):
     planned = result.power(0.5)
     for found, pair in zip(planned._findings(), planned, strict=True):
         assert f"100 segments find a true difference of {pair.minimum:.2f} four" in found.said
-        assert f"{100 * pair.power:.0f} % of the time. {pair.needed:,} segm" in found.lines[0]
+        assert f"{100 * pair.power:.0f}% of the time. {pair.needed:,} segm" in found.lines[0]
     assert len(result.estimates._findings()) == 3
     e = result.estimates[0]
-    assert f"marks {e.score:.3f} (95 % interval " in e._findings()[0].said
+    assert f"marks {e.score:.3f} (95% interval " in e._findings()[0].said
     for one in (ranking, planned, result.estimates):
         assert one.describe() in Markup(document(one)).texts["p"]
         assert len(check_inert(document(one)).texts["li"]) == len(one._findings())
@@ -305,7 +305,7 @@ def test_a_report_is_read_without_eyes_and_prints_what_is_open():
     n = page.count('<div class="scroll"')
     assert n == page.count('<div class="scroll" tabindex="0" role="region" aria-label="')
     folded = [table for tables in folded_tables(result).values() for table in tables]
-    n_rows = sum(len(table.rows) for table in (*result._tables(), *folded))
+    n_rows = sum(len(table.rows) for table in (*result._brief(), *folded))
     assert page.count('<th scope="row"') == n_rows
     assert {"header", "nav", "main"} <= set(found.tags)
     assert page.count("<section id=") == page.count("aria-labelledby=")

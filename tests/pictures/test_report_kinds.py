@@ -195,5 +195,5 @@ def test_by_domain_many_pairs_are_one_folded_table_a_metric():
     assert len(table.rows) == 5 * 4
     page = document(result)
     assert page.count("<details>") == 1
-    # What is open are two tables, of scores by domain and of all segments, and their matrix.
-    assert page.partition("<details>")[0].count("<table") == 3
+    # What is open are two tables, of scores by domain and of all segments.
+    assert page.partition("<details>")[0].count("<table") == 2

@@ -143,7 +143,7 @@ def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
     found = es.compare(given, metrics=MEAN, **BY_T).by(domain)
     (test,) = found.heterogeneity()
     assert (test.n_tasks, test.without) == (2, ("A",))
-    said = "p = 0.0960, without A, where the difference has no error."
+    said = "p = 0.096, without A, where the difference has no error."
     assert found.notes[0].endswith(said)
     assert found.notes[0].startswith("The difference is not shown to differ between the other")
     assert said in str(found.heterogeneity())

@@ -13,6 +13,7 @@ import evalstats as es
 from evalstats.cli import main
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.counts import tango_distance
+from evalstats.results.tabular import p_is
 from tests.log_files import log, rows
 
 
@@ -104,10 +105,10 @@ def test_failing_is_adjusted_for_the_number_of_tasks(lost, verdict):
     check, p = found.checks[0], 4 * alone.pvalue_failed
     assert check.pvalue_failed_adjusted == pytest.approx(p)
     assert check.reason == (
-        f"the loss is beyond the limit (p = {p:.4f} after Holm's adjustment for 4 checks)"
+        f"the loss is beyond the limit ({p_is(p)} after Holm's adjustment for 4 checks)"
         if verdict == "failed"
-        else f"taken alone the loss is beyond the limit (p = {alone.pvalue_failed:.4f}), but not "
-        f"after Holm's adjustment for 4 checks (p = {p:.4f})"
+        else f"taken alone the loss is beyond the limit ({p_is(alone.pvalue_failed)}), but not "
+        f"after Holm's adjustment for 4 checks ({p_is(p)})"
     )
 
 
@@ -145,8 +146,8 @@ def test_it_says_how_many_items_would_do():
     found = es.gate(new, base, margin=0.01, groups="passage")
     assert found.checks[0].reason.startswith("about ")
     # Defect: the p-value of the test that decides was nowhere to be read.
-    why = f"not shown to be within the limit (p = {found.checks[0].pvalue_passed:.4f}); about "
-    assert f"t: acc: undecided, {why}" in str(found)
+    why = f"not shown to be within the limit ({p_is(found.checks[0].pvalue_passed)}); about "
+    assert f"t: acc: undecided, {why}" in found.to_text(findings=False)
     assert why in found.to_junit()
     (check,) = gate(100, 2, 2, margin=0.01)
     assert f"about {check.needed:,} items are needed" in check.reason
@@ -341,7 +342,9 @@ def test_the_total_alone_decides_where_it_alone_is_asked(aggregate):
     # Tasks have the same numbers, and the total the same test, of which there is one.
     assert [c.difference for c in found] == [c.difference for c in of_all]
     assert (total.n_checks, total.pvalue_failed_adjusted) == (1, total.pvalue_failed)
-    assert str(found).startswith("PASSED: new against base, asked of the total: a loss of less")
+    assert found.to_text(findings=False).startswith(
+        "PASSED: new against base, asked of the total: a loss of less"
+    )
     assert str(found).count("not asked") == 12
     assert "Holm" not in str(found)
     assert es.Gate.from_json(found.to_json()) == found
@@ -392,7 +395,7 @@ def test_junit_and_the_exit_code_agree(undecided, lost, on):
         assert found.exit_code == {None: 3, "pass": 0, "fail": 1}[undecided]
         assert bool(counts["errors"]) == (undecided is None)
         counted = f" (counts as {undecided}ed)" if undecided else ""
-        assert str(found).startswith(f"UNDECIDED{counted}: new against base")
+        assert f"\nUNDECIDED{counted}: new against base" in str(found)
     assert es.Gate.from_json(found.to_json()) == found
 
 
@@ -403,7 +406,12 @@ def test_every_reason_is_printed_and_failures_come_first():
         run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
     )
     found = es.gate(new, base, margin=0.02, n_resamples=99)
-    for text in (str(found), found.to_markdown(), found.to_latex(), found.to_html()):
+    for text in (
+        found.to_text(findings=False),
+        found.to_markdown(),
+        found.to_latex(),
+        found.to_html(),
+    ):
         places = [text.find(f"t{i}: acc: {verdict}") for i, verdict in
                   [(1, "failed"), (4, "failed"), (0, "undecided"), (2, "undecided"),
                    (3, "undecided"), (5, "undecided"), (6, "undecided")]]  # fmt: skip
@@ -439,11 +447,11 @@ def test_frames_of_one_system_each_need_no_names():
     base, new = answers(300, 4, 5, 100)
     frames = [pd.DataFrame({"id": range(300), "acc": scores}) for scores in (new, base)]
     found = es.gate(*frames, margin=0.05)
-    assert str(found).startswith("PASSED: system against baseline")
+    assert "\nPASSED: system against baseline" in str(found)
     (check,) = es.gate(run("new", t=new), run("base", t=base), margin=0.05)
     assert found.checks[0].difference.difference == check.difference.difference
     named = [frame.assign(model=name) for frame, name in zip(frames, "xy", strict=True)]
-    assert str(es.gate(*named, margin=0.05)).startswith("PASSED: x against y")
+    assert "\nPASSED: x against y" in str(es.gate(*named, margin=0.05))
 
 
 def test_several_runs_are_gated_and_told_how_many_segments_they_need():

@@ -203,7 +203,7 @@ def test_the_decision_is_said_again_when_more_items_come(marks):
 
 
 def fallen(seed, n=200):
-    """Return numbers of equal systems, of which the new one falls far on 2 % of the items."""
+    """Return numbers of equal systems, of which the new one falls far on 2% of the items."""
     rng = np.random.default_rng(seed)
     base, falls = rng.normal(size=n), rng.random(n) < 0.02
     return base + 0.1 + 0.3 * rng.normal(size=n) - 5 * falls, base
@@ -216,7 +216,7 @@ def test_rare_falls_are_noted():
         test = es.SequentialTest(200, metric=es.Mean("score"), test="t")
         look = walked(test, *fallen(seed), 25).looks[-1]
         found.append(
-            (look.verdict == "passed", any("falls far on 2 %" in x for x in test.result.notes))
+            (look.verdict == "passed", any("falls far on 2%" in x for x in test.result.notes))
         )
         assert look.verdict == "go on" or look.carried >= 30 or look.n_units == 200
     passed, noted = np.mean(found, axis=0)
@@ -265,7 +265,7 @@ def test_a_test_without_a_plan_starts_where_it_is_said(marks):
 def test_the_table_says_the_level_of_intervals_and_the_side_of_p(marks, alpha, level):
     test = es.SequentialTest(400, metric=ACC, significance_level=alpha)
     test.look(*marks[:, :100])
-    assert f" {level} % repeated interval one-sided p level verdict" in " ".join(str(test).split())
+    assert f" {level}% repeated interval one-sided p level verdict" in " ".join(str(test).split())
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_the_figure_shows_intervals_and_the_limit(marks, limit):
     assert list(arrows["^"]) == [look.n_units for look in test.looks if look.high > top]
     assert list(arrows["v"]) == [look.n_units for look in test.looks if look.low < bottom]
     said = axes.get_xlabel().replace("\n", " ")
-    assert "90 % repeated interval" in said
+    assert "90% repeated interval" in said
     assert ("arrow: goes on" in said) == any(map(len, arrows.values()))
 
 

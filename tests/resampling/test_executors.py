@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing import get_context
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -199,3 +200,43 @@ def test_bad_executors():
     ):
         with pytest.raises(es.InputError, match=message):
             es.bootstrap_totals(STATISTICS, 10, executor=executor)
+
+
+def test_progress_is_a_bar_or_a_line(monkeypatch, capsys):
+    """`True` shows tqdm's bar, and a line of standard error where tqdm is not installed."""
+    bars = []
+
+    class Bar:
+        def __init__(self, total, leave):
+            self.total, self.n = total, 0
+            bars.append(self)
+
+        def set_description(self, label, refresh):
+            self.label = label
+
+        def update(self, n):
+            self.n += n
+
+        def close(self):
+            self.is_closed = True
+
+    marks = {"A": [1.0, 2, 4] * 9, "B": [2.0, 2, 5] * 9}
+    monkeypatch.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm=Bar))
+    plain = es.compare(marks, metrics=es.Mean("m"), n_resamples=999)
+    assert es.compare(marks, metrics=es.Mean("m"), n_resamples=999, progress=True) == plain
+    assert es.extract(marks, metric=es.Mean("m"), progress=True).systems == ("A", "B")
+    es.estimate(marks, metric=es.Mean("m"), n_resamples=99, progress=True)
+    es.power(marks, metrics=es.Mean("m"), progress=True)
+    es.gate(marks, baseline="A", metrics=es.Mean("m"), margin=1, n_resamples=99, progress=True)
+    assert len(bars) >= 5
+    assert all(bar.n == bar.total and bar.is_closed for bar in bars)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    es.compare(marks, metrics=es.Mean("m"), n_resamples=999, progress=True)
+    shown = capsys.readouterr().err
+    assert shown.startswith("\rm A 0%") or "\rm A 0%" in shown
+    assert shown.endswith(" \r")
+    with pytest.raises(
+        es.InputTypeError, match="progress must be True, False or callable, got int"
+    ):
+        es.compare(marks, metrics=es.Mean("m"), progress=3)

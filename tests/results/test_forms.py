@@ -56,14 +56,19 @@ def two_metrics():
 
 
 def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
-    assert "differences, system - baseline" in str(comparison("abc"))
+    assert "differences, system - baseline" not in str(comparison("abc"))
+    assert "differences, system - baseline" in comparison("abc").to_text(verbose=True)
     names = tuple(f"system-{i}" for i in range(7))
     result = comparison(names)
-    ranking = next(x for x in str(result).split("\n") if x.startswith("1  system-6"))
+    whole = result.to_text(verbose=True)
+    ranking = next(
+        x for x in result.to_text(findings=False).split("\n") if x.startswith("system-6")
+    )
     beaten = [d for d in result if d.winner == "system-6" and result.significant(d)]
     assert len(beaten) >= 4
-    assert ranking.split("]")[1].strip().endswith("-7")
-    assert "difference row - column above the diagonal, p (max-t) below" in str(result)
+    assert ranking.split()[-3:] == [str(len(beaten)), "of", "6"]
+    assert "difference row - column above the diagonal, p (adjusted) below" in whole
+    assert "above the diagonal" not in str(result)
     # A one-sided p-value belongs to one direction.
     assert "above the diagonal" not in str(comparison(names, alternative="greater"))
     for baseline in (None, "system-2"):
@@ -86,10 +91,10 @@ def test_many_metrics_of_one_pair_are_one_table():
 
 def test_three_notes_and_one_signature_are_printed_and_all_on_request():
     result = replace(two_metrics(), notes=tuple("abcde"))
-    lines = str(result).splitlines()
+    lines = result.to_text(findings=False).splitlines()
     assert lines[-5:-1] == ["a", "b", "c", "2 more notes: to_text(verbose=True)."]
-    assert lines[-1].count("|seed:") == 1
-    every = result.to_text(verbose=True).splitlines()
+    assert lines[-1].startswith("seed 12345 · evalstats ")
+    every = result.to_text(verbose=True, findings=False).splitlines()
     assert every[-7:] == [*"abcde", *result.signatures]
     # A paper shows neither: all are comments, the package among them.
     latex = result.to_latex().splitlines()
@@ -100,11 +105,8 @@ def test_three_notes_and_one_signature_are_printed_and_all_on_request():
 
 def test_hints_at_other_calls_are_comments_of_a_paper_and_not_in_a_report():
     many = comparison(tuple("abcdefghijklm"), n_resamples=99)
-    for result, hint in (
-        (many, "All pairs: to_csv()"),
-        (comparison("abcde"), "plot(), or to_csv()"),
-    ):
-        assert hint in str(result)
+    for result, hint in ((many, "All pairs: to_csv()"),):
+        assert hint in result.to_text(verbose=True)
         latex = result.to_latex().splitlines()
         shown = [line for line in latex if not line.startswith("%")]
         assert not any("to\\_" in line or "plot()" in line for line in shown)
@@ -151,9 +153,10 @@ def test_the_best_system_comes_first_and_a_loss_is_a_loss(higher):
     scores["twin"] = scores["middle"]
     options = {"metrics": es.Mean("score", higher_is_better=higher), "n_resamples": 99}
     order = ["high", "middle", "low"] if higher else ["low", "middle", "high"]
-    ranked = str(es.compare({name: scores[name] for name in sorted(order)}, **options))
-    assert [line.split()[1] for line in ranked.split("\n")[4:7]] == order
-    text = str(es.compare(scores, baseline="middle", **options)).split("\n")
+    result = es.compare({name: scores[name] for name in sorted(order)}, **options)
+    ranked = result.to_text(findings=False)
+    assert [line.split()[0] for line in ranked.split("\n")[4:7]] == order
+    text = es.compare(scores, baseline="middle", **options).to_text(findings=False).split("\n")
     assert ("score ↑ (higher" if higher else "score ↓ (lower") in text[0]
     verdicts = {line.split()[0]: line.split()[-1] for line in text[4:9]}
     # No evidence is not equality.
@@ -185,7 +188,7 @@ def test_a_title_says_how_many_runs_there_are():
     rng = np.random.default_rng(1)
     runs = {name: rng.random((3, 20)).tolist() for name in "ab"}
     for result in (es.compare(runs, metrics=es.Mean("m")), es.estimate(runs, metric=es.Mean("m"))):
-        assert "20 segments, 3 runs" in result.to_text().splitlines()[0]
+        assert "20 segments, 3 runs" in result.to_text(findings=False).splitlines()[0]
 
 
 @pytest.mark.parametrize(
@@ -252,7 +255,11 @@ def test_numbers_are_never_a_negative_zero_and_pvalues_never_zero():
         ((-2, 1, True), "-2.0"),
     ):  # fmt: skip
         assert tabular.number(*arguments) == expected
-    assert [tabular.pvalue(p) for p in (1e-5, 1e-4, 1.0)] == ["<0.0001", "0.0001", "1.0000"]
+    shown = ["< 0.0001", "0.00010", "0.031", "0.0496", "0.04999", "0.0500", "0.51", "1.0"]
+    values = (1e-5, 1e-4, 0.0312, 0.0496, 0.04999, 0.05, 0.5084, 1.0)
+    assert [tabular.pvalue(p) for p in values] == shown
+    assert [tabular.pvalue(0.00998, *more) for more in ((), (0.01,))] == ["0.010", "0.00998"]
+    assert [tabular.pvalue(p, digits=6) for p in (0.51, 1e-9)] == ["0.510000", "1.00000e-09"]
 
 
 @pytest.mark.parametrize(
@@ -302,7 +309,7 @@ def test_a_notebook_shows_well_formed_inert_html(make):
     fragment = result._repr_html_()
     markup = Markup(fragment)
     assert set(markup.tags) <= {
-        "style", "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "code",
+        "b", "style", "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "code",
         "details", "summary", "tfoot", "br", "span", *DRAWN,
     }  # fmt: skip
     places = {"aria-hidden", "d", "height", "preserveaspectratio", "r", "text-anchor", "viewbox",
@@ -325,9 +332,10 @@ def test_a_notebook_shows_well_formed_inert_html(make):
 
 def test_a_page_of_its_own_follows_the_readers_colours_and_is_named_after_its_metrics():
     result = two_metrics()
-    many = replace(result, notes=tuple("abcdef"))
+    many = replace(result, notes=tuple(f"note {x}" for x in "abcdef"))
     assert "<summary>6 notes</summary>" in many._repr_html_()
-    assert "<details>" not in replace(result, notes=("one",))._repr_html_()
+    # One folds the signatures.
+    assert replace(result, notes=("one",))._repr_html_().count("<details>") == 1
     for one in (result, result.estimates):
         page = one.to_html()
         assert page.startswith("<!DOCTYPE html>")
@@ -454,7 +462,7 @@ def check_csv(result):
     "\u202e1. note\r\nnext",
 )
 def test_hostile_names_stay_text_in_every_form(names, metric, signature, note):
-    result = forged(names, metric, signature, note)
+    result = forged(names, metric, signature, f"note {note}")
     plain = forged(["a", "b", "c"], "m", "x|y", "note")
     # A page that has room for every name has the same lines with all.
     with mock.patch.object(papers, "_COLUMN", math.inf):

@@ -21,6 +21,7 @@ from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
 from evalstats.results import convert
 from evalstats.results.records import Difference, loss_claim
+from evalstats.results.tabular import p_is
 from tests import mutations
 from tests.results.test_every_result import RESULTS, check_forms
 
@@ -85,11 +86,11 @@ def test_a_pair_the_other_way_round_is_turned():
 
 def test_a_difference_prints_as_a_sentence():
     (d,) = es.compare(TEXTS, REFERENCES, "bleu", n_resamples=99)
-    shown = f"B - A: {d.difference:.2f} BLEU [{d.low:.2f}, 0.00], p = {d.pvalue:.4f}"
+    shown = f"B - A: {d.difference:.2f} BLEU [{d.low:.2f}, 0.00], {p_is(d.pvalue)}"
     assert str(d) == shown
     # Defect: the adjusted p-value stood there, beside an interval that is not, without its name.
     apart = str(replace(d, pvalue=0.0312, pvalue_adjusted=0.9166))
-    assert apart.endswith("0.00], p = 0.0312 (0.9166 adjusted for all comparisons)")
+    assert apart.endswith("0.00], p = 0.031 (0.92 adjusted for all comparisons)")
     assert shown in d._repr_html_()
     assert str(replace(d, task="law")).startswith("law: B - A: ")
 

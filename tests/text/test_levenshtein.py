@@ -73,7 +73,7 @@ def test_empty_sides():
     assert es.WER().score(rows.sum(axis=0)) == 200
     # A lone surrogate is one character.
     assert es.CER().statistics(["a\ud800"], ["\ud800"]).tolist() == [[1, 1]]
-    # Lines as `readlines` gives them: 10.3 % of a perfect text.
+    # Lines as `readlines` gives them: 10.3% of a perfect text.
     assert es.CER().statistics(["a b\r\n", "c\nd"], ["a b", "c d\n"]).tolist() == [[0, 3], [1, 3]]
 
 

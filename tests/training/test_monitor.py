@@ -113,7 +113,7 @@ def test_skewness_and_kurtosis_are_scipys_whatever_the_scale():
 
 
 def test_a_run_says_where_few_segments_decide():
-    """Each step fails on 2 % of its own of N = 200; of 2,000 that is enough, and normal noise is."""
+    """Each step fails on 2% of its own of N = 200; of 2,000 that is enough, and normal noise is."""
     rng = np.random.default_rng(0)
     for n, fails, noted in ((200, 0.02, True), (2000, 0.02, False), (200, 0, False)):
         fallen = 80 * (rng.random((12, n)) < fails)
@@ -128,7 +128,7 @@ def test_a_run_says_where_few_segments_decide():
 
 
 def test_a_first_step_that_never_fails_is_no_bad_step():
-    """Later steps gain .1 and fall by 5 on 2 % of 1,000: that k or fewer fall has an exact p.
+    """Later steps gain .1 and fall by 5 on 2% of 1,000: that k or fewer fall has an exact p.
 
     t calls it an improvement where they are few by chance. So have 40 - k or more falls of the
     first step, after which one without any looks better.
@@ -226,7 +226,7 @@ def test_lower_is_better():
     assert [check.improved for check in up.checks] == [i == 3 for i in range(6)]
     for a, b in zip(up.checks, down.checks, strict=True):
         assert (a.score, a.pvalue, a.highest.step) == (-b.score, b.pvalue, b.highest.step)
-        # One-sided p <= 0.025 where the 95 % interval is on the better side of 0, and only there.
+        # One-sided p <= 0.025 where the 95% interval is on the better side of 0, and only there.
         assert (b.difference_low > 0) == (a.difference_high < 0) == (a.pvalue <= 0.025)
     assert up.selected.corrected == -down.selected.corrected > up.selected.score
 

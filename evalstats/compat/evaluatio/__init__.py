@@ -1,7 +1,7 @@
 """evaluatio 0.5.2, module by module: `evalstats.compat.evaluatio.metrics.wer` and so on.
 
 Names, arguments and numbers are evaluatio's. `iterations` is the number of resamples, at least 1;
-`alpha`, between 0 and 1, is 0.05 for a 95 % interval. Whatever is resampled also takes `rng`, a
+`alpha`, between 0 and 1, is 0.05 for a 95% interval. Whatever is resampled also takes `rng`, a
 seed or a `numpy.random.Generator`; without it every call gives the same, and `None` asks for fresh
 entropy.
 

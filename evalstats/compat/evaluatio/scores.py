@@ -241,7 +241,7 @@ def bleu_bootstrap_test(
 
     (count + 1)/(iterations + 1), Koehn's (2004) paired bootstrap; 1 for identical systems. **Know
     what this is**: it is one-sided, in the direction that the data chose, so under a true null
-    hypothesis it falls below 0.05 about 10 % of the time. `compare` gives the two-sided p-value
+    hypothesis it falls below 0.05 about 10% of the time. `compare` gives the two-sided p-value
     that holds what it promises; doubling this one comes close to it.
 
     Examples

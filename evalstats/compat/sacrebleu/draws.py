@@ -186,7 +186,7 @@ def paired_bootstrap(
     """Run `--paired-bs`: p-values, and the replicates `(B,)` of baselines and systems.
 
     ``|Δ*|`` minus its own mean is compared with ``|Δ|`` by ``>``. The absolute value comes before
-    the centring, which makes the test one-sided in effect: it rejects about 10 % of true null
+    the centring, which makes the test one-sided in effect: it rejects about 10% of true null
     hypotheses at 0.05, and calls identical systems different with p = 1/(B + 1).
     """
     replicates = bootstrap_scores(groups, n_resamples, rng)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import ceil, comb, log
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -157,8 +157,8 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         scores = [100 * share for one in same for share in one.of_scores]
         pairs = [100 * share for one in same for share in one.of_differences]
         unit = same[0].unit
-        parts = [f"{span(scores, '.0f')} % of the variance of {plural(unit)}"] if scores else []
-        parts += [f"{span(pairs, '.0f')} % of the variance of their differences"] if pairs else []
+        parts = [f"{span(scores, '.0f')}% of the variance of {plural(unit)}"] if scores else []
+        parts += [f"{span(pairs, '.0f')}% of the variance of their differences"] if pairs else []
         if not parts:
             continue
         what = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
@@ -490,12 +490,13 @@ class Cases(Several[Case]):
     def _tables(self, digits: int | None = None) -> list[Table]:
         changed = [*self.worse, *self.better]
         shown = changed[:_MOST_CHANGED] or self.cases[:_SHOWN]
+        p = partial(tabular.pvalue, level=self.significance_level, digits=digits)
         columns: list[Column] = [
             (self.unit, "<", lambda c: c.item),
             (self.baseline, ">", lambda c: _right(c, "baseline")),
             (self.system, ">", lambda c: _right(c, "system")),
-            ("p", ">", lambda c: tabular.pvalue(c.pvalue)),
-            ("p (adjusted)", ">", lambda c: tabular.pvalue(c.pvalue_adjusted)),
+            ("p", ">", lambda c: p(c.pvalue)),
+            ("p (adjusted)", ">", lambda c: p(c.pvalue_adjusted)),
             ("verdict", "<", self.verdict),
         ]
         title = f"{self.metric}, {self.system} - {self.baseline}: {len(self.worse)} worse and "

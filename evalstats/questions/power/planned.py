@@ -347,7 +347,7 @@ class Power(Several[PairPower]):
         said, lines, design = f"{said} {_often(self.target)}", [], row.of_design
         if self.difference is not None and row.power is not None:
             lines = [
-                f"A difference of {self.difference:g} would be found {100 * row.power:.0f} % of "
+                f"A difference of {self.difference:g} would be found {100 * row.power:.0f}% of "
                 f"the time. {self._number(row.needed)} would find it {_often(self.target)}."
             ]
             if design.largest:
@@ -490,13 +490,13 @@ class Power(Several[PairPower]):
             if low in rows[0] and any(row[low] != row[key] for row in rows):
                 level = f"[{tabular.level(self.confidence_level)}]"
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
-        spare = ("std. dev.", f"[{tabular.level(self.confidence_level)}]")
-        return table_of(title, rows, columns, tuple(notes), spare=spare)
+        details = ("std. dev.", "std. dev. of runs", f"[{tabular.level(self.confidence_level)}]")
+        return table_of(title, rows, columns, tuple(notes), details=details)
 
 
 def _often(target: float) -> str:
     """Return how often a power is, in words for the usual one."""
-    return "four times out of five" if target == 0.8 else f"{100 * target:g} % of the time"
+    return "four times out of five" if target == 0.8 else f"{100 * target:g}% of the time"
 
 
 def _smooth(
@@ -541,9 +541,9 @@ def assumptions(
     what, pilot = units, f"{result.n_pilot:,} {units}"
     if result.pilot_runs:
         what, pilot = f"{units} and runs", f"{pilot} and {result.pilot_runs} runs"
-    level = f"{100 * result.confidence_level:.10g} %"
+    level = f"{100 * result.confidence_level:.10g}%"
     tests = {p.test for p in result}
-    held = ", and of BLEU, chrF and TER they hold in about 90 % of cases" if "t" in tests else ""
+    held = ", and of BLEU, chrF and TER they hold in about 90% of cases" if "t" in tests else ""
     if tests != {"score"}:
         yield (
             f"This assumes that the next {what} vary as much as the pilot's. The {level} intervals "
@@ -552,7 +552,7 @@ def assumptions(
     if uneven:
         yield (
             f"The {units} are of very different sizes, so this prediction cannot be trusted: for "
-            f"documents it said 54 % where 100 % of differences were found, and 76 % where 65 %."
+            f"documents it said 54% where 100% of differences were found, and 76% where 65%."
         )
     if elsewhere:
         yield (

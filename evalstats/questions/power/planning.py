@@ -45,10 +45,10 @@ from evalstats.questions.power.planned import (
     TrialPower,
     assumptions,
 )
-from evalstats.resampling.executors import Workers
+from evalstats.resampling.executors import Progress, Workers, reporting
 from evalstats.results.notes import UNEVEN
 from evalstats.results.records import Caution, distinct, of_metric, of_task, plural
-from evalstats.statistics.extraction import Metrics, Progress
+from evalstats.statistics.extraction import Metrics
 from evalstats.text.references import columns_of
 
 #: So many units, or runs, that more of them find nothing more.
@@ -89,7 +89,7 @@ def power(
     width: float | None = None,
     confidence_level: float = 0.95,
     executor: Workers = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Power:
     r"""Say which differences a test set can find, and how many segments a difference needs.
 
@@ -136,7 +136,7 @@ def power(
     confidence_level : float
         Of the intervals, which say how well such a pilot knows the standard deviation (from the
         kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
-        (Wilson, 1927). With BLEU, chrF and TER those of 95 % hold 90 % of the time.
+        (Wilson, 1927). With BLEU, chrF and TER those of 95% hold 90% of the time.
 
     Returns
     -------
@@ -165,7 +165,8 @@ def power(
     (True, True)
     """
     # Nothing is drawn: t is all that is asked for.
-    options = Options(confidence_level, method="t", alternative=alternative, executor=executor)
+    workers = reporting(executor, progress)
+    options = Options(confidence_level, method="t", alternative=alternative, executor=workers)
     bound = as_bound(at_least, at_most)
     is_named = isinstance(hypotheses, Mapping) or is_extracted(hypotheses)
     if not is_named and columns_of(hypotheses) is None:
@@ -197,7 +198,6 @@ def power(
         strata=strata,
         aggregate=aggregate,
         executor=options.executor,
-        progress=progress,
     )
     part = task if bound is None else OneSample(task, bound)
     return planned(part.drawn(options), pairs, asked, bound)
