@@ -833,7 +833,7 @@ EVERY_COMMAND = {
     "plan": ("-r ref.A.txt -i baseline.txt clearly-better.txt --items 30", "wer"),
     "cases": ("uneven.csv --baseline A", ""),
     "meta": (
-        "-r ref.A.txt -i baseline.txt copy.txt clearly-better.txt --scores people.csv",
+        "-r ref.A.txt -i baseline.txt copy.txt clearly-better.txt --scores people.csv --higher-is-better human",
         "wer bleu",
     ),
     "show": ("scores.csv", ""),
