@@ -106,10 +106,14 @@ def printed(line: str) -> tuple[int, str, str]:
         for word in (sorted(map(str, Path().glob(typed))) or [typed])
     ]
     # A page has room for so many columns, whatever shell this runs in.
+    out, errors, columns = io.StringIO(), io.StringIO(), os.environ.get("COLUMNS")
     os.environ["COLUMNS"] = str(_ROOM)
-    out, errors = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-        code = main(words)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            code = main(words)
+    finally:
+        del os.environ["COLUMNS"]
+        os.environ |= {} if columns is None else {"COLUMNS": columns}
     return code, out.getvalue(), errors.getvalue()
 
 
