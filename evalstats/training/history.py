@@ -68,12 +68,16 @@ class Basis(NamedTuple):
     "t", or "mcnemar" of 0/1 scores, `None` at the first check. `n_differing` segments, or groups,
     differ from those of the step it is compared with; `kurtosis` is that of their influence values
     on the difference, 3 of normal ones, and `None` where no t test decides or nothing varies.
+    `barred` is the kind of the note with which a check is not a real improvement: "empty" outputs,
+    or outputs that are all "alike", if the best step has none; texts "unread" by the metric;
+    "missing" scores. It is empty if there is none.
     """
 
     interval: str
     test: str | None = None
     n_differing: int = 0
     kurtosis: float | None = None
+    barred: str = ""
 
     @property
     def worth(self) -> float:
@@ -122,10 +126,6 @@ class Checkpoint(Record):
         Coverage that the intervals aim at.
     basis : Basis
         Which interval and test these are, and on how many segments the test rests.
-    barred : str
-        The kind of the note with which the check is not a real improvement: "empty" outputs, or
-        outputs that are all "alike", if the best step has none; texts "unread" by the
-        metric; "missing" scores. Empty if there is none.
     notes : tuple of str
         What may make the score invalid.
 
@@ -158,7 +158,6 @@ class Checkpoint(Record):
     higher_is_better: bool
     confidence_level: Share
     basis: Basis
-    barred: str = ""
     notes: tuple[str, ...] = ()
 
     def to_log(self, prefix: str = "") -> dict[str, float]:

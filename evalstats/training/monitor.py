@@ -49,7 +49,7 @@ from evalstats.training.history import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_VERSION = 5
+_VERSION = 6
 #: A table has the last checks, so many, beside the real improvements and the best step.
 _MOST_ROWS = 20
 #: With up to so many checks, each has a bar in the figure; with up to so many, an open marker.
@@ -119,7 +119,7 @@ class Monitor:
     -----
     *Real improvement.* No check is one if its outputs are empty or all alike and the best step's
     are not, if it lacks scores that the best step has, or if the metric does not read the
-    texts (`Checkpoint.barred`). Each check is compared with the best step: the first one, until a
+    texts (``basis.barred``). Each check is compared with the best step: the first one, until a
     later one is a real improvement on it, and then that. Small steps add up. The p-value is the
     larger of those of a paired one-sided t test on influence values and of Hall's (1992)
     skewness-corrected t (that of McNemar's test for 0/1 scores), and at least 2^-n where n segments
@@ -285,8 +285,7 @@ class Monitor:
             should_stop=self._stops(waited),
             higher_is_better=better,
             confidence_level=self.confidence_level,
-            basis=Basis(interval, *basis),
-            barred=barred,
+            basis=Basis(interval, *basis, barred),
             notes=cautions,
         )
         kept = new if standing is now else best
@@ -439,7 +438,9 @@ class Monitor:
             if unlike := lacking_unlike(names, lacking, [n, n], unit="segment"):
                 cautions.append(Caution(f"{unlike}.", "missing"))
         if best is not None:
-            known = next(check.barred for check in self.checks if check.step == self.best_step)
+            known = next(
+                check.basis.barred for check in self.checks if check.step == self.best_step
+            )
         bars = barring(x for x in cautions if x.kind in ("unread", "missing") or x.kind != known)
         return tuple(cautions), bars.kind if bars else ""
 

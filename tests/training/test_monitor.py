@@ -664,7 +664,7 @@ def test_no_improvement_is_real_that_was_not_measured(first, second, references,
     monitor.check(1, given(first))
     check = monitor.check(2, given(second))
     assert (check.pvalue <= check.level, check.improved) == (True, not kind)
-    assert check.barred == kind
+    assert check.basis.barred == kind
     assert all(note in str(check) and note in monitor.notes for note in check.notes)
     assert bool(check.notes) == (kind != "" or second[0] == "")
     resumed.load_state_dict(json.loads(json.dumps(monitor.state_dict())))
@@ -681,5 +681,5 @@ def test_a_step_that_lacks_its_failures_is_no_improvement():
     for step, rows in enumerate((values, lacking)):
         check = monitor.check(step, es.SegmentStatistics(rows, ["a"], es.Mean("acc")))
     assert check.pvalue <= check.level
-    assert (check.improved, check.barred) == (False, "missing")
+    assert (check.improved, check.basis.barred) == (False, "missing")
     assert "a lacks 59 of 400 segments and step 0 0 of 400" in check.notes[0]
