@@ -146,7 +146,8 @@ def gate(
         scores of tasks that were not asked alike say little about the systems. Also what else makes
         numbers invalid, with which no check passes: ``"missing"``, where one system lacks clearly
         more items than the other, ``"labels"`` of people that are no random sample, ``"empty"``,
-        ``"alike"``, ``"unread"``, ``"unmoved"`` and ``"floor"``, as the page of gates says them.
+        ``"alike"``, ``"unread"``, ``"unmoved"``, ``"floor"`` and ``"scale"``, which the page of
+        gates explains.
 
     Returns
     -------

@@ -48,6 +48,8 @@ Floats = NDArray[np.float64]
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
 #: .67 to 1.00 of the samples of up to 300, BLEU, chrF and TER of good systems in at most .05.
 _LARGEST, _MUCH = 10, 0.85
+#: Percentages are so many times as large as shares, or more.
+_SHARES_OF = 30
 #: Behind the first systems of a note.
 _OTHERS = " and others of {} more"
 #: Outputs of one system, or of its runs, or its scores, one a segment.
@@ -387,10 +389,25 @@ def _largest(units: Units, influence: Floats, worth: float) -> tuple[int, float]
     return largest, held / total if total > 0 else 0.0
 
 
+def _in_other_units(scores: Scores) -> Iterator[Caution]:
+    """Yield that some scores look like shares and others like percentages, where both could be."""
+    sizes = np.abs(scores.value)
+    least, most = int(np.argmin(sizes)), int(np.argmax(sizes))
+    is_open = scores.higher_is_better and not np.any(np.isfinite(scores.bounds))
+    is_share = 0 < _SHARES_OF * sizes[least] <= sizes[most] and sizes[least] <= 1
+    if is_open and is_share and 1 < sizes[most] <= 100:
+        said = [f"{scores.value[i]:.4g} of {scores.systems[i]}" for i in (most, least)]
+        yield Caution(
+            f"{scores.metric_name} is {' and '.join(said)}, as a percentage and a share are: give "
+            f"both in one unit.",
+            "scale",
+        )
+
+
 def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth."""
     for one in several:
-        yield from (*one.cautions, *one.origin)
+        yield from (*one.cautions, *one.origin, *_in_other_units(one))
         if one.influence is not None and len(one.units.sides) > 1:
             yield from one.units.notes(one.name, one.influence)
         for correction in one.corrections:

@@ -180,7 +180,7 @@ OPTIONS = {
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
                "what may differ: version shots dataset arguments prompts; what may be: missing "
-               "labels empty alike unread unmoved floor", "rare"),
+               "labels empty alike unread unmoved floor scale", "rare"),
         Option("--columns COLUMN=ROLE...", "logs", "what is in tables of scores: mine=score",
                "log rare"),
         Option("--lower-is-better METRIC...", "logs", "of scores whose name does not say it",

@@ -452,7 +452,7 @@ class SequentialTest:
         As in `compare`.
     allow_changes : str or sequence of str
         Kinds of cautions that a look may pass with: "missing", "labels", "empty", "alike",
-        "unread", "unmoved", "floor".
+        "unread", "unmoved", "floor", "scale".
 
     Raises
     ------

@@ -52,7 +52,7 @@ def stretch(n_units: int, n: int | None) -> float:
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
 #: Cautions with which no gate passes, unless they are accepted by name.
-BARRING = ("missing", "labels", "empty", "alike", "unread", "unmoved", "floor")
+BARRING = ("missing", "labels", "empty", "alike", "unread", "unmoved", "floor", "scale")
 #: What a `Caution` begins with, which is all that files keep of it.
 CAUTION = "Caution: "
 #: The level at which one system is said to lack more than another.
@@ -75,9 +75,10 @@ class Caution(str):
     `kind` says what that is, in a word: "labels" that are not a random sample, "missing" items,
     "changes" between systems, "errors", "runs" that are averaged, "empty" outputs, texts that are
     all "alike", or "unread" by the metric, other "texts" that are not what the metric takes them
-    for, a score that is "unmoved" by the outputs, a baseline at the "floor" of its scale, "few"
-    units that differ, "groups" in several strata, parts of documents that count as "units", a
-    system that was "limited" to a part of the items. It is empty if a file was read.
+    for, a score that is "unmoved" by the outputs, a baseline at the "floor" of its scale, shares
+    and percentages on one "scale", "few" units that differ, "groups" in several strata, parts of
+    documents that count as "units", a system that was "limited" to a part of the items. It is empty
+    if a file was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'

@@ -34,6 +34,10 @@ Cautions = Mapping[str, Sequence[Caution]]
 _FEWEST_EMPTY, _SHARE_EMPTY = 3, 0.05
 #: Fewer texts may all be the same without a word.
 _FEWEST_ALIKE = 10
+#: What programs write where there is no text; a length that none of it has.
+_NONE, _LONGEST_NONE = {"nan", "none", "null", "n/a", "<na>", "undefined", "[]", "{}"}, 16
+#: How many marks a text may have.
+_BITS = 5
 #: Marks are worth a word on so many texts: sacreBLEU's number, or a share of fewer texts.
 _FEWEST_MARKED, _SHARE_MARKED, _MANY_MARKED = 5, 0.05, 100
 #: Texts that are looked at to tell how a tokenizer reads them.
@@ -56,16 +60,17 @@ class Marks(NamedTuple):
     decomposed: int  # an accent is a character of its own (NFD)
     many: float  # so many texts are too many to be chance
     usual: str = ""  # the text that more than half are, if there is one
+    none: int = 0  # stand for no text, as "nan" does
 
 
 def bits_of(text: str) -> int:
-    """Return what is seen in a text, in the order of `Marks`: 1 is empty, 2 spaced, and so on."""
-    bits = 0
+    """Return what is seen in a text: empty 1, spaced 2, pieces 4, decomposed 8, none 16."""
+    bits = 16 if len(text) < _LONGEST_NONE and text.strip().lower() in _NONE else 0
     # Invisible characters, such as a zero-width space, are not printable.
     if not text[:1].isalnum() and not any(map(str.isprintable, "".join(text.split()))):
-        bits = 1
+        bits |= 1
     elif text.endswith(" ."):
-        bits = 2
+        bits |= 2
     if _PIECE_MARKS[0] in text or _PIECE_MARKS[1] in text:
         bits |= 4
     if not text.isascii() and not is_normalized("NFC", text):
@@ -88,10 +93,10 @@ def marks_of(texts: Iterable[str]) -> Marks:
 
 def _counted(counts: Mapping[int, int], usual: str = "") -> Marks:
     """Return the marks of texts from the number of texts with each of `bits_of`."""
-    seen = [sum(n for bits, n in counts.items() if bits & 1 << i) for i in range(4)]
+    seen = [sum(n for bits, n in counts.items() if bits & 1 << i) for i in range(_BITS)]
     n = sum(counts.values())
     many = min(_MANY_MARKED, max(_FEWEST_MARKED, _SHARE_MARKED * n))
-    return Marks(n, seen[0], seen[1], seen[2], seen[3], many, usual)
+    return Marks(n, seen[0], seen[1], seen[2], seen[3], many, usual, seen[4])
 
 
 def _count(usual: str, texts: Iterable[str | None]) -> int:
@@ -161,10 +166,10 @@ def _said_of_scripts(metric: Metric, language: str, texts: Sequence[str]) -> Ite
 
 
 #: What is kept of N pairs of texts: checksums of the references and of the output, and bits, which
-#: are what is seen in the output, then in the reference (times 16), and the two below.
+#: are what is seen in the output, then in the reference (times 32), and the two below.
 KEPT = np.dtype([("references", np.uint32), ("output", np.uint32), ("bits", np.uint16)])
 #: Most letters of the reference are not ASCII; the output is one of its references.
-_FOREIGN, _EQUAL = 1 << 8, 1 << 9
+_FOREIGN, _EQUAL = 1 << 2 * _BITS, 2 << 2 * _BITS
 #: Texts that are kept to tell how a tokenizer reads them.
 _FEW = 20
 
@@ -173,7 +178,7 @@ def kept_of(outputs: Iterable[str], references: Iterable[Sequence[str]]) -> NDAr
     """Return what is kept of texts, `(N,)`, to say later what `text_cautions` says of them."""
     rows = []
     for output, texts in zip(outputs, references, strict=True):
-        bits = bits_of(output) + 16 * bits_of(texts[0])
+        bits = bits_of(output) + (bits_of(texts[0]) << _BITS)
         bits += _FOREIGN * is_foreign(texts[0]) + _EQUAL * (output in texts)
         rows.append((checksum(texts), checksum([output]), bits))
     return np.array(rows, dtype=KEPT)
@@ -199,7 +204,7 @@ def kept_cautions(
 ) -> Cautions:
     """Return what may make the scores of a system's texts invalid, by what is kept of them."""
     bits, n = kept["bits"], len(kept)
-    seen, expected = (_counted(Counter((bits >> i & 15).tolist())) for i in (0, 4))
+    seen, expected = (_counted(Counter((bits >> i & 31).tolist())) for i in (0, _BITS))
     said: dict[str, list[Caution]] = {
         "": [],
         name: list(_said_of_outputs(name, seen, expected, metric)),
@@ -307,8 +312,11 @@ def _few_empty(n: int) -> float:
 def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) -> Iterator[Caution]:
     """Yield what is odd about the outputs of a system beside the references."""
     outputs = f"of {seen.n:,} outputs of {name}"
-    if seen.empty - expected.empty >= _few_empty(seen.n):
-        yield Caution(f"{seen.empty:,} {outputs} are empty.", "empty")
+    # As a reference such a text is a word.
+    none = 0 if expected.none else seen.none
+    if seen.empty - expected.empty + none >= _few_empty(seen.n):
+        are = "are empty, or stand for none as 'nan' does" if none else "are empty"
+        yield Caution(f"{seen.empty + none:,} {outputs} {are}.", "empty")
     if seen.spaced >= seen.many:
         end = f"{seen.spaced:,} {outputs} end in ' .', as tokenised text does"
         if expected.spaced < expected.many:

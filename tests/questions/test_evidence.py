@@ -45,6 +45,8 @@ NOTHING_MEASURED = {
     "as many as may be lost": ([1] * 5 + [0] * 95, [1] * 5 + [0] * 95, None, es.Mean("acc"), 0.05, "floor"),
     "error messages": (["Error: rate limit"] * 480, ["Error: rate limit"] * 480, REFERENCES, "chrf", 5, "alike"),
     "a constant judge": ([3.0] * 100, [3.0] * 100, None, es.Mean("judge"), 0.5, "unmoved"),
+    "shares and percentages": (list(np.linspace(20, 60, 100)), list(np.linspace(0.2, 0.6, 100)), None, es.Mean("judge"), 0.05, "scale"),
+    "what stands for none": ([["nan", "N/A", " null", *BASELINE][i % 9] if i % 9 < 3 else x for i, x in enumerate(BASELINE)], BASELINE, REFERENCES, "chrf", 40, "empty"),
     "as good as saying nothing": (["x y"] * 479 + ["x"], BASELINE, REFERENCES, "wer", 60, "floor"),
     "no success in any run": ([[0] * 99 + [1]] * 2, [[0] * 98 + [1] * 2] * 2, None, es.Mean("acc"), 0.1, "floor"),
 }  # fmt: skip

@@ -156,6 +156,39 @@ def test_an_empty_reference_beside_others_is_said():
         assert not said_of(OUTPUTS, good)
 
 
+def test_words_that_stand_for_no_text_are_words_if_references_have_them():
+    """A class is called "none": that it is found too often is a score."""
+    gold = ["none" if i % 4 == 0 else f"class {i % 3}" for i in range(40)]
+    outputs = ["None" if i % 2 == 0 else f"class {i % 3}" for i in range(40)]
+    assert not said_of(outputs, gold, "chrf")
+    others = [text.replace("none", "other") for text in gold]
+    (caution,) = said_of(outputs, others, "chrf")
+    assert "20 of 40 outputs of A are empty, or stand for none as 'nan' does" in caution
+    part = es.Accumulator("chrf")
+    part.update(outputs, others)
+    assert part.statistics("A").cautions["A"][0] == caution
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "higher", "is_said"),
+    [
+        (0.44, 43.0, True, True),
+        (43.0, 0.44, True, True),
+        (0.02, 0.9, True, False),
+        (0.9, 1.1, True, False),
+        (0.44, 43.0, False, False),  # seconds
+        (3.0, 90.0, True, False),
+        (0.5, 900.0, True, False),
+        (-0.2, 0.4, True, False),
+    ],
+)
+def test_shares_beside_percentages_are_said(base, new, higher, is_said):
+    rng = np.random.default_rng(0)
+    both = {name: mean * rng.uniform(0.8, 1.2, 60) for name, mean in (("a", base), ("b", new))}
+    found = es.compare(both, metrics=es.Mean("judge", higher), n_resamples=99)
+    assert any("as a percentage and a share are" in note for note in found.notes) == is_said
+
+
 def test_empty_references_are_said_where_outputs_are_not_empty():
     said = "4 of 40 references are empty, and the outputs are not: nothing is right there"
     gold = ["", " ", "\u200b", "\ufeff", *REFERENCES[4:] * 2][:40]
