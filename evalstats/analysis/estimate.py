@@ -50,6 +50,8 @@ Floats = NDArray[np.float64]
 _LARGEST, _MUCH = 10, 0.85
 #: Percentages are so many times as large as shares, or more.
 _SHARES_OF = 30
+#: How far an estimated variance may be above the largest one.
+_ROUGHLY = 1.1
 #: Behind the first systems of a note.
 _OTHERS = " and others of {} more"
 #: Outputs of one system, or of its runs, or its scores, one a segment.
@@ -389,25 +391,32 @@ def _largest(units: Units, influence: Floats, worth: float) -> tuple[int, float]
     return largest, held / total if total > 0 else 0.0
 
 
-def _in_other_units(scores: Scores) -> Iterator[Caution]:
+def in_other_units(scores: Scores) -> Iterator[Caution]:
     """Yield that some scores look like shares and others like percentages, where both could be."""
     sizes = np.abs(scores.value)
     least, most = int(np.argmin(sizes)), int(np.argmax(sizes))
     is_open = scores.higher_is_better and not np.any(np.isfinite(scores.bounds))
-    is_share = 0 < _SHARES_OF * sizes[least] <= sizes[most] and sizes[least] <= 1
-    if is_open and is_share and 1 < sizes[most] <= 100:
-        said = [f"{scores.value[i]:.4g} of {scores.systems[i]}" for i in (most, least)]
-        yield Caution(
-            f"{scores.metric_name} is {' and '.join(said)}, as a percentage and a share are: give "
-            f"both in one unit.",
-            "scale",
-        )
+    are_apart = 0 < _SHARES_OF * sizes[least] <= sizes[most]
+    if not (is_open and are_apart and sizes[least] <= 1 < sizes[most] <= 100):
+        return
+    for i, end in ((least, 1), (most, 100)):
+        # Of numbers from 0 to 1 with the mean m the variance is at most m(1 - m) (Bhatia and
+        # Davis, 2000).
+        variance = scores.units.n * scores.spreads[i].error ** 2
+        if variance > _ROUGHLY * sizes[i] * (end - sizes[i]):
+            return
+    said = [f"{scores.value[i]:.4g} of {scores.systems[i]}" for i in (most, least)]
+    yield Caution(
+        f"{scores.metric_name} is {' and '.join(said)}, as a percentage and a share are: give both "
+        f"in one unit.",
+        "scale",
+    )
 
 
 def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
     """Say how scores came about, how many are missing, what judges are worth."""
     for one in several:
-        yield from (*one.cautions, *one.origin, *_in_other_units(one))
+        yield from (*one.cautions, *one.origin, *in_other_units(one))
         if one.influence is not None and len(one.units.sides) > 1:
             yield from one.units.notes(one.name, one.influence)
         for correction in one.corrections:

@@ -12,11 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
 
 from evalstats.analysis.design import Aggregated, Labels
-from evalstats.analysis.estimate import estimates_of, limits_of, result_signature
+from evalstats.analysis.estimate import (
+    estimates_of,
+    in_other_units,
+    limits_of,
+    result_signature,
+)
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import CLAIMS, PairTest
 from evalstats.analysis.scores import Scores, drawn, refuse_fixed
@@ -788,6 +794,7 @@ def gated(
             limits.append(limits_of(alone, part=part))
             notes = (*notes, *missing_cautions(alone))
             several = sample.drawn(options)
+            notes = (*notes, *chain.from_iterable(map(in_other_units, several)))
         pairs += [
             (part, PairTest(one, *ends[0], _options_of(one, options, bound))) for one in several
         ]

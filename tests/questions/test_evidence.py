@@ -195,6 +195,14 @@ def test_scores_that_one_system_lacks_bar_its_gate_alone():
     assert es.gate(whole, at_least=0.5).verdict == "passed"
 
 
+def test_a_percentage_is_not_held_to_a_share():
+    marks = list(np.linspace(80, 95, 40))
+    gate = es.gate(marks, None, None, es.Mean("judge"), at_least=0.8)
+    assert gate.verdict == "undecided"
+    assert "judge is 87.5 of system and 0.8 of 0.8, as a percentage" in gate.notes[0]
+    assert es.gate(marks, None, None, es.Mean("judge"), at_least=80).verdict == "passed"
+
+
 @pytest.mark.parametrize("limit", [{"margin": 0.05}, {"at_least": 0.6}])
 def test_a_look_passes_on_evidence_alone(limit):
     table, metric = scores(120), es.Mean("acc")

@@ -180,12 +180,16 @@ def test_words_that_stand_for_no_text_are_words_if_references_have_them():
         (3.0, 90.0, True, False),
         (0.5, 900.0, True, False),
         (-0.2, 0.4, True, False),
+        (0.01, 1.94, None, False),  # normal scores
     ],
 )
 def test_shares_beside_percentages_are_said(base, new, higher, is_said):
     rng = np.random.default_rng(0)
     both = {name: mean * rng.uniform(0.8, 1.2, 60) for name, mean in (("a", base), ("b", new))}
-    found = es.compare(both, metrics=es.Mean("judge", higher), n_resamples=99)
+    if higher is None:
+        both = {name: scores + rng.normal(size=60) for name, scores in both.items()}
+        both = {"a": both["a"] - both["a"].mean() + base, "b": both["b"] - both["b"].mean() + new}
+    found = es.compare(both, metrics=es.Mean("judge", higher is not False), n_resamples=99)
     assert any("as a percentage and a share are" in note for note in found.notes) == is_said
 
 
