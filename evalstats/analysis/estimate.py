@@ -34,6 +34,7 @@ from evalstats.results.notes import (
 from evalstats.results.records import Caution, first_few, lacking_unlike
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics
+from evalstats.statistics.guards import share_and_percentage
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import columns_of
 
@@ -48,10 +49,6 @@ Floats = NDArray[np.float64]
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
 #: .67 to 1.00 of the samples of up to 300, BLEU, chrF and TER of good systems in at most .05.
 _LARGEST, _MUCH = 10, 0.85
-#: Percentages are so many times as large as shares, or more.
-_SHARES_OF = 30
-#: How far an estimated variance may be above the largest one.
-_ROUGHLY = 1.1
 #: Behind the first systems of a note.
 _OTHERS = " and others of {} more"
 #: Outputs of one system, or of its runs, or its scores, one a segment.
@@ -392,25 +389,11 @@ def _largest(units: Units, influence: Floats, worth: float) -> tuple[int, float]
 
 
 def in_other_units(scores: Scores) -> Iterator[Caution]:
-    """Yield that some scores look like shares and others like percentages, where both could be."""
-    sizes = np.abs(scores.value)
-    least, most = int(np.argmin(sizes)), int(np.argmax(sizes))
-    is_open = scores.higher_is_better and not np.any(np.isfinite(scores.bounds))
-    are_apart = 0 < _SHARES_OF * sizes[least] <= sizes[most]
-    if not (is_open and are_apart and sizes[least] <= 1 < sizes[most] <= 100):
-        return
-    for i, end in ((least, 1), (most, 100)):
-        # Of numbers from 0 to 1 with the mean m the variance is at most m(1 - m) (Bhatia and
-        # Davis, 2000).
-        variance = scores.units.n * scores.spreads[i].error ** 2
-        if variance > _ROUGHLY * sizes[i] * (end - sizes[i]):
-            return
-    said = [f"{scores.value[i]:.4g} of {scores.systems[i]}" for i in (most, least)]
-    yield Caution(
-        f"{scores.metric_name} is {' and '.join(said)}, as a percentage and a share are: give both "
-        f"in one unit.",
-        "scale",
-    )
+    """Yield that a score is a percentage and another one a share, where both could be."""
+    if scores.higher_is_better and not np.any(np.isfinite(scores.bounds)):
+        sizes = dict(zip(scores.systems, scores.value.tolist(), strict=True))
+        variances = (scores.units.n * spread.error**2 for spread in scores.spreads)
+        yield from share_and_percentage(scores.metric_name, sizes, variances)
 
 
 def gap_notes(several: Sequence[Scores]) -> Iterator[str]:

@@ -34,6 +34,9 @@ Cautions = Mapping[str, Sequence[Caution]]
 _FEWEST_EMPTY, _SHARE_EMPTY = 3, 0.05
 #: Fewer texts may all be the same without a word.
 _FEWEST_ALIKE = 10
+#: Percentages are so many times as large as shares, or more; how far an estimated variance may be
+#: above the largest one.
+_SHARES_OF, _ROUGHLY = 30, 1.1
 #: What programs write where there is no text; a length that none of it has.
 _NONE, _LONGEST_NONE = {"nan", "none", "null", "n/a", "<na>", "undefined", "[]", "{}"}, 16
 #: How many marks a text may have.
@@ -362,6 +365,27 @@ def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
                 )
             ]
     return []
+
+
+def share_and_percentage(
+    metric: str, scores: Mapping[str, float], variances: Iterable[float]
+) -> Iterator[Caution]:
+    """Yield that the mean score of a system looks like a percentage, and another's like a share.
+
+    Of numbers from 0 to 1 with the mean m the variance is at most m(1 - m) (Bhatia and Davis,
+    2000), so that normal scores near 0 are not shares.
+    """
+    sizes = [abs(score) for score in scores.values()]
+    least, most = sizes.index(min(sizes)), sizes.index(max(sizes))
+    if not 0 < _SHARES_OF * sizes[least] <= sizes[most] or sizes[most] <= 1:
+        return
+    known = list(variances)
+    for i, end in ((least, 1), (most, 100)):
+        if known[i] > _ROUGHLY * sizes[i] * (end - sizes[i]):
+            return
+    named = [f"{score:.4g} of {system}" for system, score in scores.items()]
+    said = f"{metric} is {named[most]} and {named[least]}, as a percentage and a share are"
+    yield Caution(f"{said}: give both in one unit.", "scale")
 
 
 def check_reference_lists(outputs: Mapping[str, Any], references: object) -> None:
