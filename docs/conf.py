@@ -96,7 +96,9 @@ def inline_figures(app: Any, tree: nodes.document, docname: str) -> None:
             svg = svg.replace("<svg ", f'<svg role="img" aria-labelledby="{described}" ', 1)
             svg = svg.replace(">", f'><title id="{described}">{image["alt"]}</title>', 1)
             svg = _with_ids_of(path.stem, svg)
-            image.replace_self(nodes.raw("", f'<div class="drawn">{svg}</div>', format="html"))
+            image.replace_self(
+                nodes.raw("", f'<div class="drawn" tabindex="0">{svg}</div>', format="html")
+            )
 
 
 def _with_ids_of(name: str, svg: str) -> str:

@@ -148,7 +148,10 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
     if len(kinds) > 1:
         raise InputError(f"give files of statistics (.npz) or logs, not both: {' '.join(paths)}")
     of_texts = [*names_of("texts"), *chain.from_iterable(METRIC_OPTIONS.values())]
-    _refuse(options, of_texts, f"is for texts: {paths[0]} has its own")
+    what = f"{paths[0]} has its own"
+    if Path(paths[0]).suffix == ".txt":
+        what = f"give outputs as -i {' '.join(paths)}"
+    _refuse(options, of_texts, f"is for texts: {what}")
     labels: dict[str, Any] = {name: getattr(options, name) for name in _LABELS}
     if kinds == {True}:
         unknown = (*names_of("log"), *names_of("battles"), "metrics", "names")
