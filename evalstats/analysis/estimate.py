@@ -392,7 +392,7 @@ def in_other_units(scores: Scores) -> Iterator[Caution]:
     """Yield that a score is a percentage and another one a share, where both could be."""
     if scores.higher_is_better and not np.any(np.isfinite(scores.bounds)):
         sizes = dict(zip(scores.systems, scores.value.tolist(), strict=True))
-        variances = (scores.units.n * spread.error**2 for spread in scores.spreads)
+        variances = (scores.units.n * x.error * x.error for x in scores.spreads)
         yield from share_and_percentage(scores.metric_name, sizes, variances)
 
 
