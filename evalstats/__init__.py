@@ -11,9 +11,9 @@ resamples are one product of a weight matrix with it; scores, intervals and p-va
 
 from importlib import import_module
 
-#: The public names by module, in the order of the pipeline: what somebody calls, and the results
-#: that JSON is read back as; other records are in their modules. A module is loaded when one of its
-#: names is asked for. Type checkers read `__init__.pyi`, which `python -m tests.test_architecture`
+#: The public names by module, in the order of the pipeline: functions and classes, and results that
+#: can be read from JSON; other records are in their modules. A module is loaded when one of its
+#: names is used. Type checkers read `__init__.pyi`, which `python -m tests.test_architecture`
 #: writes from this table.
 _MODULES = {
     "text.references": "References from_streams",
@@ -67,12 +67,12 @@ def __getattr__(name: str) -> object:
         value = getattr(import_module(f"evalstats.{_PLACES[name]}"), name)
         globals()[name] = value
         return value
-    from importlib.util import find_spec  # which loads more than all else here
+    from importlib.util import find_spec  # slow to import
 
     if not name.startswith("_") and find_spec(f"evalstats.{name}"):
         return import_module(f"evalstats.{name}")
     message = f"module 'evalstats' has no attribute {name!r}"
-    # Whoever wants a name that we never had may have installed the other project.
+    # An unknown name may mean that the other project is installed.
     intruder = import_module("evalstats.results.version").intruder
     other = not name.startswith("_") and intruder()
     raise AttributeError(f"{message}; {other}" if other else message)

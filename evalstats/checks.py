@@ -1,7 +1,7 @@
-"""Validators: every check of an argument that more than one module makes, once.
+"""Validators of arguments that more than one module uses.
 
-Each takes a value and the name of the argument that it came in, and returns the value in one form,
-or raises an error that names the argument, what was expected and what came.
+Each takes a value and the name of its argument, and returns the value in a standard form, or raises
+an error with the argument, the expectation and the value.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ F = TypeVar("F", bound=Callable[..., Any])
 MOST_NAME = 1000
 #: Control characters, bidirectional and zero-width ones, lone surrogates, line separators.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-#: What Persian, scripts of India and emoji are written with.
+#: Joiners needed for Persian, scripts of India and emoji.
 _JOINERS = "\u200c\u200d"
-#: Letters and marks that show as nothing.
+#: Invisible letters and marks.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
 
 
 def label(value: object, name: str, most: int = MOST_NAME) -> str:
-    """Return `value` if it can stand in any table and on any terminal, as what it is.
+    """Return `value` if it can be printed unchanged in tables and on terminals.
 
-    The one rule for what names something and for what comes from a file: systems, metrics, their
-    columns and signatures, references, segments. Any script will do, with the joiners U+200C and
-    U+200D that Persian and emoji need, but no control characters, no bidirectional or other
-    zero-width ones, and one line.
+    The rule for all names, also from files: systems, metrics, their columns and signatures,
+    references, segments. Any script is allowed, with the joiners U+200C and U+200D that Persian and
+    emoji need, but not control characters, bidirectional or other zero-width characters, or line
+    breaks.
     """
     if not isinstance(value, str) or not value.strip():
         raise InputTypeError(f"must be non-empty text, got {shown(value)}", argument=name)
@@ -58,26 +58,26 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
             if is_unseen(c):
                 found = f"U+{ord(c):04X} {character_name(c, '')}".strip()
                 raise InputError(
-                    f"must be printable text on one line, got {shown(value)}, "
-                    f"whose character {i} ({found}) does not show",
+                    f"must be printable text on one line, got {shown(value)}, whose character {i} "
+                    f"({found}) is invisible",
                     argument=name,
                 )
     return value
 
 
 def check_names(values: Sequence[str], name: str) -> None:
-    """Check many strings as `label` does, empty ones apart, which are welcome."""
+    """Check many strings like `label`, but allow empty ones."""
     for value in filter(None, dict.fromkeys(values)):
         label(value, name)
 
 
 def is_unseen(character: str) -> bool:
-    """Return whether a character does not show, or moves those that do."""
+    """Return whether a character is invisible, or moves visible ones."""
     return character not in _JOINERS and (category(character) in _UNSEEN or character in _BLANK)
 
 
 def shown(value: object, most: int = 200) -> str:
-    """Return a value as a message shows it: short, whatever a file may hold."""
+    """Return a short form of any value for a message."""
     try:
         text = repr(value.item() if isinstance(value, np.generic) else value)
     except (RecursionError, ValueError):  # nested too deeply, or an integer of too many digits
@@ -86,7 +86,7 @@ def shown(value: object, most: int = 200) -> str:
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value stands for none: None, NaN, NaT, pandas' NA."""
+    """Return whether a value is missing: None, NaN, NaT, pandas' NA."""
     if isinstance(value, tuple):
         return any(map(is_missing, value))
     if value is None or value is getattr(sys.modules.get("pandas"), "NA", None):
@@ -100,9 +100,9 @@ def is_missing(value: object) -> bool:
 
 
 def refuse_masked(value: object, name: str) -> None:
-    """Refuse NumPy arrays with masked entries, which most of NumPy reads as if they counted."""
+    """Refuse NumPy arrays with masked entries, since most of NumPy ignores masks."""
     ma = sys.modules.get("numpy.ma")
-    if ma is None:  # Then there are no masked arrays.
+    if ma is None:  # No masked arrays exist yet.
         return
     if isinstance(value, ma.MaskedArray):
         masked = np.argwhere(ma.getmaskarray(value))
@@ -113,7 +113,7 @@ def refuse_masked(value: object, name: str) -> None:
     elif isinstance(value, (list, tuple)):
         kinds = {kind for kind in set(map(type, value)) if issubclass(kind, _NESTED)}
         if not any(issubclass(kind, np.ndarray) for kind in kinds):
-            # Most lists of rows have none inside, which their types say in a tenth of the time.
+            # Checking the types of rows first takes a tenth of the time.
             inside = chain.from_iterable(row for row in value if type(row) in kinds)
             kinds = kinds if any(issubclass(x, _NESTED) for x in set(map(type, inside))) else set()
         for i, item in enumerate(value if kinds else ()):
@@ -121,7 +121,7 @@ def refuse_masked(value: object, name: str) -> None:
                 refuse_masked(item, f"{name}[{i}]")
 
 
-#: Where masked entries may be inside.
+#: Types that may contain masked entries.
 _NESTED = (list, tuple, np.ndarray)
 
 
@@ -152,23 +152,24 @@ def index_of(column: object) -> Index | None:
 
 
 def is_from(library: str, value: object, *kinds: str) -> bool:
-    """Return whether a value is a series or frame of a library that may not be there."""
+    """Return whether a value is a series or frame of a library, without importing it."""
     module = sys.modules.get(library)
     known = (getattr(module, kind, ()) for kind in kinds or ("Series", "DataFrame"))
     return isinstance(value, tuple(known))
 
 
 def choice(value: object, options: tuple[str, ...], name: str) -> str:
-    """Return `value` if it is one of `options`, or say which there are."""
+    """Return `value` if it is one of `options`, or raise with the options."""
     if not isinstance(value, str) or value not in options:
         raise InputError(expected(value, options), argument=name)
     return value
 
 
 def expected(value: object, options: Iterable[str], more: str = "") -> str:
-    """Return which options there are in the place of a value, and which was probably meant.
+    """Return a message with the options, and the one that was probably meant.
 
-    What is much longer or shorter is something else: BLEURT is no BLEU. `more` is another sentence.
+    Names of a very different length are not suggested: BLEURT is not BLEU. `more` is another
+    sentence.
     """
     known = list(options)
     near = [one for one in known if isinstance(value, str) and abs(len(one) - len(value)) < 2]
@@ -178,14 +179,14 @@ def expected(value: object, options: Iterable[str], more: str = "") -> str:
 
 
 def _guess(name: str, known: Iterable[str], least: float) -> str:
-    """Return a question about the name that is the most alike, or nothing if none is."""
+    """Return a question about the most similar name, or ""."""
     folded = {one.casefold(): one for one in known}
     close = get_close_matches(name.casefold(), folded, 1, least)
     return f"; did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """Return what there is in the place of a name, and which of it was probably meant."""
+    """Return a list of existing names, and the one that was probably meant."""
     known = list(dict.fromkeys(known))
     more = f" and {len(known) - 12} more" if len(known) > 12 else ""
     there = "there is only" if len(known) == 1 else "there are"
@@ -193,15 +194,15 @@ def meant(name: str, known: Iterable[str]) -> str:
 
 
 def plain(name: object) -> str:
-    """Return a name without case, blanks and punctuation: "Segment ID" is "segmentid"."""
+    """Return a name without case, blanks and punctuation: "Segment ID" becomes "segmentid"."""
     return "".join(c for c in str(name).casefold() if c.isalnum())
 
 
 def integer(value: object, name: str, minimum: int, maximum: int | None = None) -> int:
     """Return `value` as an int in the given range; booleans and floats are refused.
 
-    Like what `flag` and `real` return, it is Python's own: keep it in place of what was given,
-    since NumPy's scalars wrap around and are none of JSON's.
+    Like the results of `flag` and `real`, it is a Python object: keep it instead of the argument,
+    since NumPy scalars overflow and are not JSON values.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise InputTypeError(
@@ -215,7 +216,7 @@ def integer(value: object, name: str, minimum: int, maximum: int | None = None) 
 
 
 def flag(value: object, name: str) -> bool:
-    """Return `value` as a bool; anything that is not one is refused."""
+    """Return `value` as a bool; anything else is refused."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputTypeError(
             f"must be True or False, got {type(value).__name__} {value!r}", argument=name
@@ -229,9 +230,9 @@ def real(value: object, name: str, minimum: float) -> float:
 
 
 def number(value: object, name: str, minimum: float) -> int | float:
-    """Return `value` as a finite number of Python's, int or float, of at least `minimum`.
+    """Return `value` as a finite Python int or float of at least `minimum`.
 
-    A narrow float is the number that it is written as: np.float32(0.05) is 0.05.
+    Narrow floats are converted by their decimal form: np.float32(0.05) is 0.05.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
@@ -248,7 +249,7 @@ def number(value: object, name: str, minimum: float) -> int | float:
 
 
 def listed(value: object, name: str, content: str) -> list[Any]:
-    """Turn an ordered iterable into a list, refusing what would iterate into nonsense."""
+    """Turn an ordered iterable into a list, refusing strings, sets and the like."""
     if isinstance(value, (str, bytes)):
         raise InputTypeError(
             f"must be a list of {content}, got a bare {type(value).__name__}; wrap it in a list",
@@ -259,16 +260,18 @@ def listed(value: object, name: str, content: str) -> list[Any]:
             f"must be a list of {content}, got {type(value).__name__}", argument=name
         )
     refuse_masked(value, name)
-    # Iterated over, columns of pyarrow give boxes of values.
+    # Iterating over pyarrow columns gives wrapped values.
     if is_from("pyarrow", value, "Array", "ChunkedArray"):
         return list(cast(Any, value).to_pylist())
     return list(value)
 
 
 def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.float64]:
-    """Return finite float64 numbers, `(N,)` or `(N, n_columns)`, or say what is wrong."""
+    """Return finite float64 numbers, `(N,)` or `(N, n_columns)`, checked."""
     if isinstance(values, (str, bytes)):
-        raise InputTypeError("must be numbers, one row a segment, got a bare string", argument=name)
+        raise InputTypeError(
+            "must be numbers, one row per segment, got a bare string", argument=name
+        )
     refuse_masked(values, name)
     try:
         array = np.asarray(values)
@@ -281,7 +284,7 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
         if array.dtype.kind == "O" and (gone := [i for i, v in enumerate(array) if is_missing(v)]):
             raise InputTypeError(f"{name}[{gone[0]}] is missing; give a number for every segment")
         raise InputTypeError(
-            f"must be numbers, one row a segment, got {array.dtype} values", argument=name
+            f"must be numbers, one row per segment, got {array.dtype} values", argument=name
         )
     expected = "(N,)" if n_columns is None else f"(N, {n_columns})"
     fits = array.ndim == 1 if n_columns is None else array.ndim == 2 and array.shape[1] == n_columns
@@ -293,14 +296,14 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
     if not np.all(np.isfinite(numbers)):
         row = int(np.argwhere(~np.isfinite(numbers))[0][0])
         raise InputError(
-            f"{name}[{row}] is {array[row]}; scores must be finite: leave such segments out of "
-            f"all systems, or see `missing` of compare_logs"
+            f"{name}[{row}] is {array[row]}; scores must be finite: leave such segments out for "
+            "all systems, or see `missing` of compare_logs"
         )
     return numbers
 
 
 def as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return an array of Python's numbers (Decimal, Fraction) as float64; any other as it is."""
+    """Return an array of Python numbers (Decimal, Fraction) as float64; others unchanged."""
     if array.dtype.kind != "O" or not all(isinstance(v, (Real, Decimal)) for v in array.flat):
         return array
     if any(map(is_missing, array.flat)):
@@ -312,7 +315,7 @@ def as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def finite_array(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return finite numbers of a shape, whose first axis may be left out where it is 1."""
+    """Return finite numbers of a shape; a first axis of length 1 may be left out."""
     array = as_floats(np.array(values), name)
     if array.dtype.kind not in "buif" or not np.all(np.isfinite(array.astype(np.float64))):
         raise InputError("must be finite numbers", argument=name)
@@ -325,7 +328,7 @@ def finite_array(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArra
 
 
 def whole_array(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """Return whole numbers of a shape, as `finite_array`."""
+    """Return whole numbers of a shape, like `finite_array`."""
     array = finite_array(values, name, shape)
     if np.any(array != np.rint(array)) or np.any(np.abs(array) >= 2**53):
         raise InputError("must be whole numbers below 2**53", argument=name)
@@ -333,13 +336,13 @@ def whole_array(values: ArrayLike, name: str, shape: tuple[int, ...]) -> NDArray
 
 
 def as_scores(values: object, name: str) -> NDArray[np.float64]:
-    """Return one finite score per segment, `(N,)`; any ordered iterable of numbers is welcome."""
+    """Return one finite score per segment, `(N,)`, from any ordered iterable of numbers."""
     array = values if isinstance(values, np.ndarray) else listed(values, name, "numbers")
     return as_numbers(array, name, None)
 
 
 def check_same_length(**lists: Sized) -> None:
-    """Refuse lists of different lengths, with all of these in the message."""
+    """Refuse lists of different lengths, with all lengths in the message."""
     lengths = [len(entries) for entries in lists.values()]
     if len(set(lengths)) > 1:
         raise InputError(
@@ -355,12 +358,12 @@ def share(value: object, name: str, most: float = 1.0) -> float:
     return found
 
 
-#: Signatures of the functions that were asked for.
+#: Cached signatures of functions.
 _signature = cache(inspect.signature)
 
 
 def required(function: Callable[..., Any]) -> list[str]:
-    """Return the names of the arguments that a function, or a class, cannot do without."""
+    """Return the names of the required arguments of a function or a class."""
     parameters = _signature(function).parameters.values()
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return [p.name for p in parameters if p.default is p.empty and p.kind not in variadic]
@@ -369,9 +372,9 @@ def required(function: Callable[..., Any]) -> list[str]:
 def check_arguments(
     function: Callable[..., Any], called: str, names: Iterable[str], others: Iterable[str] = ()
 ) -> None:
-    """Refuse names that no argument of a function has, and say which was probably meant.
+    """Refuse names that are not arguments of a function, and suggest the one probably meant.
 
-    `others` are names that arguments have beside their first.
+    `others` are alternative names of arguments.
     """
     parameters = _signature(function).parameters.values()
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -396,7 +399,7 @@ _USUAL = _Usual()
 def taking(options: type, defaults: Mapping[str, Any] = MappingProxyType({})) -> Callable[[F], F]:
     """Let the signature of a function name the options, a `TypedDict`, that it takes by ``**``.
 
-    Editors know them by `Unpack`; notebooks, and who refuses an unknown name, ask the signature.
+    Editors use `Unpack`; notebooks, and checks of unknown names, use the signature.
     """
 
     def decorated(function: F) -> F:
@@ -417,11 +420,11 @@ def taking(options: type, defaults: Mapping[str, Any] = MappingProxyType({})) ->
 
 
 def also_called(unknown: str = "", /, **names: str) -> Callable[[F], F]:
-    """Let arguments be given under other names as well: ``@also_called(seed="rng")``.
+    """Let arguments be given by other names as well: ``@also_called(seed="rng")``.
 
-    What is called `rng` here is called a seed elsewhere, and one function takes a metric where the
-    next takes metrics: whoever mixes these up is understood. Both at once are an `InputError`, and
-    so is an argument that there is not, of which `unknown` is said.
+    For example, `rng` is a seed in other libraries, and some functions have `metric` and others
+    `metrics`: both are accepted. Giving both raises an `InputError`, and so does an unknown
+    argument, with the message `unknown`.
     """
 
     def decorated(function: F) -> F:

@@ -1,8 +1,8 @@
-"""Errors that a caller can act on: the argument, what was expected, what came, what to do.
+"""Errors that a caller can act on: the argument, the expectation, the value, and advice.
 
-`InputError` is a `ValueError`, `InputTypeError` is a `TypeError` as well; the command line
-prints either as one line and exits with 2, and lets every other exception through, so that a
-defect of ours is never mistaken for bad input.
+`InputError` is a `ValueError`, `InputTypeError` is a `TypeError` as well; the command line prints
+either as one line and exits with 2, and does not catch other exceptions, so that our defects are
+never mistaken for bad input.
 """
 
 from __future__ import annotations
@@ -30,28 +30,27 @@ class Argument:
 
     @property
     def has_value(self) -> bool:
-        """Whether the message says what to give."""
+        """Whether the message has a value to give."""
         return self.value is not _NO_VALUE
 
     def __str__(self) -> str:
-        """Return the argument as it is written in Python."""
+        """Return the argument as written in Python."""
         return f"{self.name}={self.value!r}" if self.has_value else self.name
 
 
 class InputError(ValueError):
     """An argument has the right type but not a usable value.
 
-    The message is `argument` and then the `parts`, each a str or an `Argument`; it reads as Python
-    is written, and as another interface is where that spells the arguments (`spelled`). What came
-    may be hostile: control characters, and all others that are not printable, are shown as escapes,
-    and what is too long to read is cut.
+    The message is `argument` followed by the `parts`, each a str or an `Argument`, in Python
+    notation; another interface can change the notation of arguments (`spelled`). Values may be
+    hostile: characters that are not printable are escaped, and long texts are cut.
 
     Parameters
     ----------
     *parts : str or Argument
-        The message, or with `argument` what follows that name.
+        The message, or, with `argument`, the rest of the message after its name.
     argument : str, optional
-        The name of the argument that is at fault, with which the message begins.
+        The name of the wrong argument, with which the message begins.
 
     Examples
     --------
@@ -68,7 +67,7 @@ class InputError(ValueError):
 
     @property
     def parts(self) -> tuple[object, ...]:
-        """The whole message: text, and the arguments that it mentions."""
+        """The whole message: text and arguments."""
         if self.argument is None:
             return self.args
         between = "" if str(self.args[0]).startswith(":") else " "
@@ -85,7 +84,7 @@ class InputError(ValueError):
         return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
     def within(self: E, where: str) -> E:
-        """Return the error with the place that it is about before its message."""
+        """Return the error with its place before the message."""
         return type(self)(f"{where}: ", *self.parts)
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
-"""Quality gates: fail a test run when a system has become worse, and only then.
+"""Quality gates: fail a test run if, and only if, a system has become worse.
 
-Scores of two versions nearly always differ; a gate that compares two numbers goes off by chance.
+Scores of two versions nearly always differ; a gate that compares two numbers fails by chance.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from evalstats.text.references import table_columns
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: What may be said in other words: `assert_not_worse` and `gate` are called alike.
+#: Alternative names of arguments, for `assert_not_worse` and `gate`.
 _ALSO = {"new": "hypotheses", "systems": "hypotheses", "metric": "metrics", "seed": "rng"}
-#: The tables of a task: one a metric, or a system.
+#: The tables of a task: one per metric, or per system.
 OneTask: TypeAlias = list[SegmentStatistics]
-#: Options of logs; of the test and the work; and what is about two systems.
+#: Options of logs; of the test and the computation; and options for two systems.
 _OF_LOGS = ("task", "filter", "missing", "epochs", "directions", "allow_changes", "human")
 _OF_TESTS = ("margin", "recovery", "n_resamples", "rng", "executor", "progress", "paired_runs")
 _OF_PAIRS = ("baseline", "margin", "recovery", "paired", "paired_runs")
@@ -88,58 +88,58 @@ def gate(
     metrics: Metrics | None = None,
     **options: Unpack[GateOptions],
 ) -> Gate:
-    """Say whether a system is as good as its baseline, up to a limit.
+    """Test whether a system is as good as its baseline, up to a limit.
 
-    It passes where every task and metric, and the total of several tasks, is shown to be within the
-    limit (non-inferiority; Blackwelder, 1982), fails where one is shown to be beyond it, and is
-    undecided otherwise: then more segments are needed, and it says about how many.
+    It passes if every task and metric, and the total of several tasks, is shown to be within the
+    limit (non-inferiority; Blackwelder, 1982), fails if one is shown to be beyond it, and is
+    undecided otherwise. Then more segments are needed, and it estimates how many.
 
     Parameters
     ----------
     hypotheses
         N outputs of the system, or their scores; or its `SegmentStatistics`, or a list of them, one
-        a metric; or its log: a `Log`, a path, or a frame with its scores. A path that ends in
-        ``.txt`` is that of outputs, and in ``.npz`` of statistics. Or both systems in one argument,
-        as `compare` takes them: a mapping from names to outputs, statistics of two systems, or a
-        mapping from tasks to such statistics.
+        per metric; or its log: a `Log`, a path, or a frame with its scores. A path that ends in
+        ``.txt`` has outputs, and one in ``.npz`` statistics. Or both systems in one argument, as in
+        `compare`: a mapping from names to outputs, statistics of two systems, or a mapping from
+        tasks to such statistics.
     base
-        The same of the baseline. Outputs and statistics go together; these may have been saved when
-        the baseline was released, choose the metrics, and must be of the same references. Items of
-        logs are joined by their ids.
+        The same for the baseline. One side may be outputs and the other statistics, for example
+        saved when the baseline was released; statistics then determine the metrics, and must have
+        the same references. Items of logs are joined by their ids.
     baseline : str, optional
-        In place of `base`, where `hypotheses` has both systems: the name of the baseline.
+        Instead of `base`, if `hypotheses` has both systems: the name of the baseline.
     references
-        One entry per segment, or the path of a ``.txt``; left out when statistics or logs are
-        given, or no metric needs them.
+        One entry per segment, or the path of a ``.txt``. Leave it out if statistics or logs are
+        given, or if no metric needs it.
     metrics : str or Metric, or a list of them, optional
-        By default BLEU, or those of the statistics. Of logs which metrics, as patterns; by default
-        all that there are. `metric` is understood too.
+        By default BLEU, or the metrics of the statistics. For logs, patterns of metrics; by default
+        all. `metric` is accepted too.
     margin : float, optional
-        The loss that is too much, above 0, in points of each metric.
+        The loss that is too large, above 0, in points of each metric.
     recovery : float, optional
-        In its place the share of the baseline's score that has to be kept, above 0 and at most 1;
-        where lower is better, at most 1/recovery times the baseline's errors may be made.
+        Instead of a margin, the share of the baseline's score to keep, above 0 and at most 1; if
+        lower is better, errors may be at most 1/recovery times the baseline's.
     at_least, at_most : float, optional
-        In place of a baseline and a limit: the number that the system's score has to reach, from
-        above where lower scores are better.
+        Instead of a baseline and a limit: the number that the system's score has to reach
+        (`at_most` if lower scores are better).
     significance_level : float
-        In (0, 0.5), by default 0.05: about how often a system passes that has lost as much as the
-        limit, and how often one fails that has lost just as much.
+        In (0, 0.5), by default 0.05: about the probability to pass, and to fail, for a system whose
+        loss equals the limit.
     on : {"all", "total"}
-        What decides: by default every task under every metric, and the totals. With ``"total"`` the
-        totals of several tasks alone; the rows of the tasks are then shown without a verdict.
+        What must pass: by default every task and metric, and the totals. With ``"total"``, only the
+        totals of several tasks; tasks are then shown without a verdict.
     undecided : {"pass", "fail"}, optional
         What an undecided gate counts as, in `exit_code`, in JUnit's XML and for `assert_not_worse`;
-        by default it is neither. The verdict stays what it is. A check that a caution bars, or that
-        has no test, never counts as passed.
+        by default neither. The verdict does not change. A check that a caution bars, or that has no
+        test, never counts as passed.
     groups, strata, n_resamples, rng, executor, paired, paired_runs
-        As in `compare`; of logs names of labels.
+        As in `compare`; for logs, names of labels.
     progress
         As in `estimate`.
     aggregate
-        Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
+        The total over several tasks, as in `Suite`; for one task as in `compare`.
     task, filter, missing, epochs, directions
-        Of logs, as in `compare_logs`.
+        For logs, as in `compare_logs`.
     allow_changes : str or sequence of str, optional
         What may differ between the logs beside the systems: ``"version"`` of a task, ``"shots"``,
         ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
@@ -152,7 +152,7 @@ def gate(
     Returns
     -------
     Gate
-        Its `verdict` is that of all checks together, a `GateCheck` for each task and metric;
+        Its `verdict` combines all checks; there is a `GateCheck` for each task and metric;
         `exit_code` is 0, 1 or 3.
 
     Raises
@@ -162,10 +162,10 @@ def gate(
 
     Notes
     -----
-    Both tests are those of `compare`: of the bootstrap, and of 0/1 scores and a margin Tango's
-    score test (1998), and against a number the score test of a share, whose interval is Wilson's
-    (1927). All checks have to pass, which needs no adjustment (an intersection-union
-    test; Berger, 1982); any may fail, and those p-values are adjusted by Holm's method (1979).
+    Tests are the same as in `compare`: the bootstrap, or, for 0/1 scores, Tango's score test (1998)
+    with a margin, and the score test of a share (with Wilson's interval, 1927) against a number.
+    All checks must pass, which needs no adjustment (an intersection-union test; Berger, 1982). Any
+    one may fail, so p-values of failing are adjusted by Holm's method (1979).
 
     Examples
     --------
@@ -183,8 +183,8 @@ def gate(
     limits = options.get("margin"), options.get("recovery")
     if bound is None and limits == (None, None):
         raise InputError(
-            "give margin, the loss that is too much, or recovery, the share to keep; or without a "
-            "baseline at_least, the score to reach"
+            "give margin, the loss that is too large, or recovery, the share to keep; or, without "
+            "a baseline, at_least, the score to reach"
         )
     return _judged(hypotheses, base, references, metrics, **options)
 
@@ -200,10 +200,10 @@ def assert_not_worse(
 ) -> Gate:
     r"""Fail unless `gate` passes; without a limit, fail when a system is significantly worse.
 
-    Without a limit it fails when the one-sided p-value of a loss, adjusted by Holm's method where
-    there are several tasks or metrics, is at most `significance_level`. A loss of 2.5 standard
-    errors is seen four times out of five; on few segments nearly everything passes, since no
-    evidence of a loss is not evidence of no loss.
+    Without a limit it fails if the one-sided p-value of a loss, adjusted by Holm's method for
+    several tasks or metrics, is at most `significance_level`. A loss of 2.5 standard errors is
+    found four times out of five. On few segments nearly everything passes, because no evidence of a
+    loss is not evidence of no loss.
 
     With `margin` the one-sided bound of the loss, at confidence 1 - `significance_level`, has to be
     below it; choose it before you see the scores. With `recovery` such a bound of
@@ -215,26 +215,26 @@ def assert_not_worse(
     hypotheses, base, references, metrics
         As in `gate`.
     **options
-        As in `gate`; `margin` and `recovery` may both be left out. Several gates, and gates that
-        run with every change, want a smaller `significance_level`: of 100 runs of an unchanged
-        quality, 5 fail at 0.05 without a limit.
+        As in `gate`; `margin` and `recovery` may both be left out. Use a smaller
+        `significance_level` for several gates, and for a gate that runs on every change: without a
+        limit, 5 of 100 runs of unchanged quality fail at 0.05.
 
     Returns
     -------
     Gate
-        What passed; `gate.checks[0].difference` is system minus baseline. Its interval has
-        confidence 1 - 2·`significance_level`, so that each bound is a one-sided one. Without a
-        limit its p-value is one-sided.
+        The gate; `gate.checks[0].difference` is system minus baseline. Its interval has confidence
+        1 - 2·`significance_level`, so each bound is one-sided at this level. Without a limit its
+        p-value is one-sided.
 
     Raises
     ------
     AssertionError
-        When the gate fails, or is undecided; the message is its table, with the scores, the
-        difference, its interval, the reason, the signature and which limit could be claimed.
+        If the gate fails, or is undecided; the message is its table, with the scores, the
+        difference, its interval, the reason, the signature, and the limit that could be claimed.
     InputError
-        For bad input; the message names the argument. Also where no outcome could answer: where
-        the smallest possible p-value is above the level, or nothing bounds the loss, as where
-        nothing differs between scores of few values.
+        For bad input; the message names the argument. Also if no outcome could give an answer: if
+        the smallest possible p-value is above the level, or if the loss has no bound, for example
+        when nothing differs between scores with few values.
 
     References
     ----------
@@ -255,7 +255,7 @@ def assert_not_worse(
     AssertionError: FAILED: system against baseline, asked: no significant loss, level 0.05
     ...
     """
-    # pytest then shows the line of the test, not ours.
+    # pytest then shows the line of the test instead of ours.
     __tracebackhide__ = True
     found = _judged(hypotheses, base, references, metrics, **options)
     for check in found if found.verdict == "undecided" else ():
@@ -280,7 +280,7 @@ def _judged(
         for argument, value in {"base": base, **{x: asked.get(x) for x in _OF_PAIRS}}.items():
             if value is not None:
                 raise InputError(
-                    f"holds one system against a number, and {argument} is about two; leave it out",
+                    f"compares one system with a number, but {argument} is for two; leave it out",
                     argument=bound.argument,
                 )
     options = Options.of({name: asked.pop(name) for name in _OF_TESTS if name in asked})
@@ -288,13 +288,13 @@ def _judged(
     if bound is None and (base is None) == (name is None):
         raise InputError(
             "give base, the outputs, statistics or log of the baseline, or its name as baseline, "
-            "where hypotheses has both systems"
+            "if hypotheses has both systems"
         )
     baseline = base if name is None else name
     of_logs = {name: asked.pop(name) for name in _OF_LOGS if asked.get(name) is not None}
     asked["accepted"] = accepted = allowed_changes(of_logs.get("allow_changes"))
     if set(accepted) <= set(BARRING):
-        # Nothing that only logs say.
+        # Without options of logs.
         of_logs.pop("allow_changes", None)
     asked["paired"] = bound is not None or flag(asked.get("paired", True), "paired")
     _check_sides(hypotheses, baseline, "base" if name is None else "baseline", bound is not None)
@@ -302,7 +302,7 @@ def _judged(
     is_name = _is_name(hypotheses, baseline)
     if name is not None and not is_name:
         raise InputTypeError(
-            "must be the name of a system in hypotheses, which has both; what is no name is base",
+            "must be the name of a system in hypotheses, which has both; give other things as base",
             argument="baseline",
         )
     sides = [hypotheses] if bound is not None else [_opened(baseline), hypotheses]
@@ -310,7 +310,7 @@ def _judged(
         asked = _of_logs(sides, references, metrics, of_logs, asked)
         return gated(options=options, bound=bound, **asked)
     for argument in of_logs:
-        raise InputError(f"{argument} is for logs, and these are texts or statistics; leave it out")
+        raise InputError(f"{argument} is for logs, but these are texts or statistics; leave it out")
     read = partial(_read, asked=asked, workers=options.executor)
     if bound is None and not is_name:
         tables = _of_two_sides(sides[0], hypotheses, references, metrics, read)
@@ -321,7 +321,7 @@ def _judged(
 
 
 def _by_task(systems: Any, read: Callable[..., OneTask], is_alone: bool) -> dict[str, OneTask]:
-    """Return the tables of systems in one argument by task, which may be an only one: ""."""
+    """Return the tables of systems in one argument by task; a single task is ""."""
     if isinstance(systems, Mapping) and systems and all(map(is_extracted, systems.values())):
         return {task: read(value, is_task=True) for task, value in systems.items()}
     is_named = not is_alone or isinstance(systems, Mapping) or is_extracted(systems)
@@ -337,9 +337,9 @@ def _read(
     workers: Workers,
     is_task: bool = False,
 ) -> OneTask:
-    """Return the statistics of systems, one table a metric, or a system where they are unpaired.
+    """Return the statistics of systems, one table per metric, or per system if unpaired.
 
-    Labels among what is `asked` are not those of one of several tasks.
+    Labels in `asked` are for a single task.
     """
     if asked["paired"]:
         labels: Any = {key: None if is_task else asked.get(key) for key in ("groups", "strata")}
@@ -350,7 +350,7 @@ def _read(
 
 
 def _claimable(found: Gate) -> Iterator[str]:
-    """Say of each check that has not passed which limit it would have passed."""
+    """Yield the limit that each failed check would have passed."""
     for check in found:
         d = check.difference
         if not d.is_tested or check.verdict not in ("failed", "undecided"):
@@ -363,41 +363,41 @@ def _claimable(found: Gate) -> Iterator[str]:
 
 
 def _are_logs(sides: Sequence[Any]) -> bool:
-    """Return whether sides are logs, or frames, which all have to be."""
+    """Return whether sides are logs or frames; raise if only some are."""
     are_logs = [
         isinstance(side, (Log, str, os.PathLike)) or table_columns(side) is not None
         for side in sides
     ]
     if any(are_logs) and not all(are_logs):
         raise InputTypeError(
-            "hypotheses and baseline must both be a Log, a path or a frame, or neither; a name as "
-            "the baseline goes with hypotheses that are a mapping, or statistics, of both"
+            "hypotheses and baseline must both be a Log, a path or a frame, or neither; the "
+            "baseline can be a name if hypotheses are a mapping, or statistics, of both"
         )
     return all(are_logs)
 
 
 def _check_sides(hypotheses: Any, baseline: object, argument: str, is_alone: bool) -> None:
-    """Raise for a baseline that is a number, and for sums that say too little of segments."""
+    """Raise for a baseline that is a number, and for sums without segments."""
     if isinstance(baseline, (int, float)):
         raise InputTypeError(
-            f"must be a system, got {baseline}; a score that is to reach a number has no baseline: "
-            f"give at_least={baseline}",
+            f"must be a system, got {baseline}; to require a score instead of comparing with a "
+            f"baseline, give at_least={baseline}",
             argument=argument,
         )
     summaries = summaries_of(hypotheses) or summaries_of(baseline)
     if summaries and not summaries[0].has_totals:
         why = summaries[0].why
-        raise InputTypeError(f"a gate needs the statistics of every segment, and {why}")
+        raise InputTypeError(f"a gate needs the statistics of every segment, but {why}")
     if summaries and not is_alone and not isinstance(baseline, str):
         name = summaries[0].name
         raise InputTypeError(
-            f"baseline must be the name of a system where {name} is given, which has both: "
-            f"apart they say nothing of how systems vary together"
+            f"baseline must be the name of a system if {name} is given, which must have both "
+            "systems, because separate sums do not show how they vary together"
         )
 
 
 def _opened(value: Any) -> Any:
-    """Return the statistics in an ``.npz`` file and the lines of a ``.txt``; all else as it is."""
+    """Return the statistics in an ``.npz``, the lines of a ``.txt``, or other values unchanged."""
     if not isinstance(value, (str, os.PathLike)):
         return value
     path = os.fspath(value)
@@ -407,10 +407,10 @@ def _opened(value: Any) -> Any:
 
 
 def _is_name(hypotheses: Any, baseline: object) -> bool:
-    """Return whether the baseline is a system of `hypotheses`, and no path."""
+    """Return whether the baseline is a system of `hypotheses` and not a path."""
     if not isinstance(baseline, str):
         return False
-    # Beside statistics the baseline may be a file.
+    # With statistics the baseline may be a file.
     if is_statistics(hypotheses) and baseline.endswith((".npz", ".txt", ".txt.gz")):
         return False
     columns = [name for name, _ in table_columns(hypotheses) or ()]
@@ -426,14 +426,16 @@ def _of_logs(
 ) -> dict[str, Any]:
     """Return arguments of `gated`: tables of a baseline's log and a system's, joined by item id.
 
-    Or of one log alone. `of_logs` are arguments of `joined`, and `asked` others of `gated`.
+    Or of a single log. `of_logs` are arguments of `joined`, and `asked` others of `gated`.
     """
     if references is not None:
-        raise InputError("references must be left out when logs are given: these have their scores")
+        raise InputError(
+            "references must be left out when logs are given, because logs have scores"
+        )
     logs: Any = sides
     if len(sides) == 2 and all(table_columns(log) is not None for log in sides):
         names = [read_log(log).systems for log in sides]
-        # Frames have no paths to be called after.
+        # Frames have no paths to name them by.
         if names[0] == names[1] and len(names[0]) == 1:
             logs = dict(zip(("baseline", "system"), sides, strict=True))
     labels = {key: asked.get(key) for key in ("groups", "strata")}
@@ -462,20 +464,20 @@ def _of_two_sides(
 ) -> OneTask:
     """Return the tables of outputs or statistics of two systems; either can be either.
 
-    There is one of both systems a metric, or unpaired one of each; the baseline is first.
+    One table per metric with both systems, or, if unpaired, one per system; the baseline is first.
     """
     sides = {"hypotheses": hypotheses, "baseline": baseline}
     for name, value in sides.items():
         if isinstance(value, Mapping):
             raise InputTypeError(
-                f"{name} is a mapping: give both systems in one, as hypotheses, and the name of "
-                f"one as baseline; scores with names of items are a frame, or a table"
+                f"{name} is a mapping: give both systems in one mapping as hypotheses, and the "
+                "name of one as baseline; give scores with item names as a frame or a table"
             )
     known = {name: tables_of(value) for name, value in sides.items() if is_statistics(value)}
     if not known:
         return read({"baseline": baseline, "system": hypotheses}, references, metrics)
     for tables in known.values():
-        # Where the other side is outputs, the statistics choose the metrics.
+        # If the other side is outputs, the statistics determine the metrics.
         chosen = [table.metric for table in tables] if metrics is None else metrics
     for name, role in (("baseline", "baseline"), ("hypotheses", "system")):
         if name not in known:

@@ -107,8 +107,8 @@ def test_errors_name_the_argument_that_is_at_fault(call, argument):
         (lambda: es.compare(SCORES, metrics=es.Mean("m"), baseline="system C"), "got 'system C'"),
         (lambda: es.compare(PAIR, metrics=es.Mean("m"), baseline="bsae"), "mean 'base'?"),
         (lambda: es.compare(PAIR, metrics=es.Mean("m"))["m", "bse"], "mean 'base'?"),
-        (lambda: as_metric("blue"), "'blue'; did you mean 'bleu'? Scores from elsewhere, "),
-        (lambda: as_metric("BLEURT"), "'BLEURT'. Scores from elsewhere, "),
+        (lambda: as_metric("blue"), "'blue'; did you mean 'bleu'? Scores computed elsewhere,"),
+        (lambda: as_metric("BLEURT"), "'BLEURT'. Scores computed elsewhere,"),
         (
             lambda: as_metric(es.SentenceBLEU()),
             "and evalstats.Mean('SentenceBLEU') as metric",

@@ -36,14 +36,14 @@ PAGES = {
     "held against": (0, 0),
 }
 CODE = {
-    "of which": (95, 96),
-    "where, for if": (279, 280),
-    "that of": (317, 318),
-    "things that say": (64, 64),
-    "is no": (53, 53),
-    "a system a column": (78, 78),
-    "95 %": (28, 28),
-    "held against": (7, 7),
+    "of which": (95, 9),
+    "where, for if": (279, 34),
+    "that of": (317, 40),
+    "things that say": (64, 11),
+    "is no": (53, 11),
+    "a system a column": (78, 5),
+    "95 %": (28, 0),
+    "held against": (7, 0),
 }
 
 

@@ -61,7 +61,7 @@ def test_demo_writes_over_nothing_else_and_draws_no_table(tmp_path, capsys):
     capsys.readouterr()
     (tmp_path / "ref.txt").write_text("mine\n")
     assert main(typed) == 2
-    assert "ref.txt is there, and is another file; give a new folder" in capsys.readouterr().err
+    assert "ref.txt already exists with other content; give a new folder" in capsys.readouterr().err
     assert (tmp_path / "ref.txt").read_text() == "mine\n"
     assert main([*typed, "-o", "x.md"]) == 2
     assert "-o is about the table, and --files writes none" in capsys.readouterr().err

@@ -198,7 +198,7 @@ def test_arguments_that_are_like_anothers_are_said_in_full(conf):
     conf.repeat_parameters(None, "function", "f", None, None, lines)
     assert lines[2] == "references : sequence, optional"
     assert "metrics : str or Metric, or a list of them, optional" in lines
-    assert any("`metric` is understood too" in line for line in lines)
+    assert any("`metric` is accepted too" in line for line in lines)
     assert "rng : int or numpy.random.Generator, optional" in lines
     assert lines[-2:] == ["baseline : str", "    One."]
     alone = ["rng", "    As in `estimate`."]

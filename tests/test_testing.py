@@ -84,7 +84,7 @@ def test_messages():
         ]),
         (1, [
             "UNDECIDED: system against baseline, asked: a loss of less than 1, level 0.05\n",
-            "judge: undecided, not shown to be within the limit (p = 0.4", "; the loss is too near the limit",
+            "judge: undecided, not shown to be within the limit (p = 0.4", "; the loss is too close to the limit",
             "is the smallest margin that can be claimed.",
         ]),
     ):  # fmt: skip
@@ -104,7 +104,11 @@ A, B, SHORT = (
 @pytest.mark.parametrize(
     "arguments, options, message",
     [
-        ((A, B, None, "ter"), {}, "metrics must be left out when .* theirs are judge"),
+        (
+            (A, B, None, "ter"),
+            {},
+            "metrics must be left out when .*SegmentStatistics are given: they have judge",
+        ),
         ((A, B, ["r"] * 3), {}, "references must be left out when SegmentStatistics"),
         ((A, B.join(A, B)), {}, r"baseline must hold one system, got \['A', 'B'"),
         ((A, B), {"margin": 0}, "margin must be above 0, got 0: it is a size"),

@@ -1,4 +1,4 @@
-"""Which systems differ: texts or statistics in, differences with intervals and p-values out."""
+"""Differences of systems, with intervals and p-values, from texts or statistics."""
 
 from __future__ import annotations
 
@@ -38,87 +38,87 @@ def compare(
     paired: bool = True,
     **asked: Unpack[PairOptions],
 ) -> Comparison:
-    """Say which systems differ, by how much, and how sure that is.
+    """Compare systems: differences with intervals and p-values.
 
-    Options are of the data (up to `human`), of the design (`groups` to `paired`), and of the test,
-    of a claim of likeness and of the work, whose defaults `evalstats.analysis.settings` has.
+    Parameters describe the data (up to `human`), the design (`groups` to `paired_runs`), the test,
+    a claim of equivalence, and the computation. Defaults are in `evalstats.analysis.settings`.
 
     Parameters
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Moments
-        At least two systems: a mapping from their names to N outputs each, or to lists of those of
-        their runs; a frame with one system a column; statistics, of which those of one metric are
-        joined (`SegmentStatistics.join`); or `Moments`. Those of unpaired systems may be of unlike
-        lengths.
+        At least two systems: a mapping from names to N outputs each, or to a list of outputs for
+        each run; a frame with one column per system; statistics (statistics with the same metric
+        are joined, `SegmentStatistics.join`); or `Moments`. Unpaired systems may have different
+        numbers of outputs.
     references : sequence, optional
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`. None of statistics.
+        `References`. Not for statistics.
     metrics : str or Metric, or a list of them, optional
-        Names, as they are written or printed, or configured objects; `metric` is understood too. By
-        default BLEU of texts, and of statistics the metrics that they have.
+        Names, as they are written or printed, or configured objects; `metric` is accepted too. By
+        default BLEU for texts; for statistics, their own metrics.
     human : mapping of str to sequence, or sequence, optional
-        People's labels of a random sample of the segments, where the scores, or the references, are
-        those of a judge: for each system its scores by people, or, of a metric with references, one
-        list of references by people; `None` where there is none. The result is prediction-powered
-        (`Judged`): the judge's bias cancels. Of several judges each entry is a list of labels.
+        People's labels of a random sample of the segments, if the scores (or the references) come
+        from a judge: people's scores for each system, or, for a metric with references, one list of
+        people's references; `None` if there is no label. The result is prediction-powered
+        (`Judged`): the judge's bias cancels. With several judges, each entry is a list of labels.
     groups : sequence, optional
-        One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: whole groups are resampled. Of segments with two labels, both a sample (the
-        prompt and the rater), ``{"prompt": [...], "rater": [...]}``, or a list of both names: the
-        variance is V(prompt) + V(rater) - V(both), at least V(both), and t of the fewer decides
-        (Cameron, Gelbach and Miller, 2011).
+        One label (a document, a speaker) per segment, or the name of such a label in the
+        statistics' `labels`: whole groups are resampled. For two labels that are both samples (the
+        prompt and the rater), give ``{"prompt": [...], "rater": [...]}`` or a list of both names:
+        the variance is V(prompt) + V(rater) - V(both), at least V(both), and t has the degrees of
+        freedom of the label with fewer groups (Cameron, Gelbach and Miller, 2011).
     strata : sequence, optional
-        One label (a domain, a language) per segment: resamples within strata, each of which keeps
-        its size. Each group must lie in one stratum.
+        One label (a domain, a language) per segment: segments are resampled within strata, so that
+        each keeps its size. Each group must lie in one stratum.
     aggregate : {"micro", "macro"} or mapping
         The score of all segments together, or the mean of the scores of all strata, or their mean
         with weights, as in `estimate`.
     paired : bool
-        `False` where each system has segments of its own, as many as it likes: answers to other
-        items, by other users. References, groups and strata are then mappings from each system to
-        its own. Each system is drawn within itself, with the standard error and the degrees of
-        freedom of Welch (1947); 0/1 scores have the interval and test of Miettinen and Nurminen
-        (1985), in groups at effective numbers of items. Of the same segments it finds less.
+        `False` if each system has its own segments, in any number: answers to different items, or
+        from different users. References, groups and strata are then mappings from systems. Each
+        system is resampled separately, with the standard error and the degrees of freedom of Welch
+        (1947); 0/1 scores have the interval and test of Miettinen and Nurminen (1985), in groups
+        with effective numbers of items. On shared segments it has less power than the paired test.
     paired_runs : bool
-        Of several runs of each system: run r of all systems has the same prompt, or seed. The error
-        is then that of the R differences, in a two-way analysis of segments and runs, both random
-        (Searle, Casella and McCulloch, 1992): √((MS_s + MS_r - MS_e)/NR) with the mean squares of
-        segments, of runs (nothing where it is below MS_e) and of both, and degrees of freedom after
-        Satterthwaite (1946). The page on units has how often equal systems differ: of two runs
-        too often, where each prompt sways each system by itself.
+        With several runs of each system: run r of all systems has the same prompt, or seed. The
+        error is then the error of the R differences, in a two-way analysis of segments and runs,
+        both random (Searle, Casella and McCulloch, 1992): √((MS_s + MS_r - MS_e)/NR) with the mean
+        squares of segments, of runs (omitted if below MS_e) and of both, and degrees of freedom
+        after Satterthwaite (1946). The page on units shows how often equal systems differ: with two
+        runs, too often if prompt effects differ between systems.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     method : {"bootstrap", "t"}
-        Intervals of scores and of differences are those of `estimate`, and the p-value is the
-        smallest level at which that of a difference leaves the null value out; 0/1 scores have
-        Tango's (1998) score interval and score test, which of no difference is McNemar's. Or all
-        is by t, on influence values, as it is of several runs whatever is asked for.
+        Intervals are made as in `estimate`, and the p-value of a difference is the smallest level
+        at which its interval excludes the null value. 0/1 scores have Tango's (1998) score interval
+        and score test; for no difference it is McNemar's test. With ``"t"``, all intervals and
+        tests are t, from influence values; several runs always use t.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the system's score is greater than the baseline's; without `baseline`, the
-        later system's than the earlier one's. It speaks of the number, not of quality: a better
-        system has a lower TER. Intervals are two-sided all the same.
+        later system's than the earlier one's. This refers to the number, not to quality: a better
+        system has a lower TER. Intervals are always two-sided.
     adjustment : {"max-t", "holm", "benjamini-hochberg", "none"}
         How p-values are adjusted for all comparisons under one metric. Step-down max-T (Romano and
-        Wolf, 2005, 2016) and Holm's method (1979) bound the probability of any false claim; the
-        first knows how pairs depend on one another. Where nothing is drawn it is Holm's.
+        Wolf, 2005, 2016) and Holm's method (1979) bound the probability of any false claim; max-T
+        uses the dependence between pairs. If nothing is resampled, Holm's method is used.
     confidence_level : float
-        In (0, 1), of the intervals. Adjusted p-values up to 1 - `confidence_level` make a verdict.
+        Confidence level of the intervals, in (0, 1). Adjusted p-values up to 1 - `confidence_level`
+        are significant.
     margin : float, optional
         The difference that matters, above 0, in points of each metric. The result then says which
         pairs are *equivalent* (the difference lies within ± margin: two one-sided tests,
         Schuirmann, 1987; Lakens, 2017) and which systems are *not worse* (no loss of the margin or
         more: non-inferiority). The p-values of these claims are adjusted for all pairs (and tasks)
-        as those of differences are, each of the two kinds apart, by Holm's method where
+        like the p-values of differences, separately for each kind of claim, with Holm's method if
         `adjustment` is "max-t". Choose the margin before you see the scores.
     recovery : float, optional
-        In place of a margin, the share r of the baseline that must be kept, above 0 and at most 1:
-        *not worse* is a system whose score is shown to be above r times the baseline's (or, where
-        lower is better, below 1/r times).
+        Instead of a margin, the share r of the baseline's score that must be kept, above 0 and at
+        most 1: a system is *not worse* if its score is shown to be above r times the baseline's (or
+        below 1/r times, if lower is better).
     n_resamples : int, optional
         B, at least 2; by default 9,999.
     rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
-        12345.
+        Seed or generator; `None` uses fresh entropy. `seed` is accepted too. By default 12345.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor, or so many threads of this process; by default all its cores.
         Changes no bit of the result.
@@ -138,10 +138,10 @@ def compare(
 
     Notes
     -----
-    The interval is that of `estimate`, and the p-value its rule read backwards: a verdict and an
-    interval cannot disagree but by the adjustment. No p-value of no difference is below 2^(1-m),
-    for m segments that differ; identical systems have p = 1 exactly. `docs/method.md` has the whole
-    rule in forty lines of NumPy.
+    Intervals are made as in `estimate`, and p-values are the same rule inverted, so a verdict and
+    an interval can only disagree because of the adjustment. A p-value of no difference is at least
+    2^(1-m), for m segments that differ; identical systems have p = 1 exactly. `docs/method.md`
+    shows the rule in forty lines of NumPy.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def compare(
     ...
     """
     options, baseline = as_decided(hypotheses, Options.of(asked)), asked.get("baseline")
-    # What costs nothing is checked before what costs seconds.
+    # Fast checks come before slow ones.
     make: Callable[..., Part] = as_task
     if flag(paired, "paired"):
         systems = systems_of(hypotheses)
@@ -177,14 +177,14 @@ def compare(
 def compared(
     evaluation: Evaluation, baseline: str | None, progress: Progress | None = None
 ) -> Comparison:
-    """Compare the pairs of all tasks and totals, each metric a family of its own."""
+    """Compare the pairs of all tasks and totals; each metric is a family."""
     options, single = evaluation.options, len(evaluation.parts) == 1
     estimates: list[Estimate] = []
     rows: list[Row] = []
     adjustments, are_drawn, is_paired = set(), False, True
     for part, several in evaluation.drawn(progress):
-        # Of one pair there are no others, and tasks have Holm's method; without resamples, or where
-        # outputs are swapped, nothing says how p-values of pairs depend on one another.
+        # For one pair, tasks have Holm's method. Without resamples, or if outputs are swapped, the
+        # dependence between p-values of pairs is unknown.
         is_alone = len(evaluation.pairs) == 1 < len(evaluation.parts)
         adjustment, n_drawn = options.adjustment, several[0].draws.n
         if adjustment == "max-t" and (is_alone or options.swapped or not n_drawn):
@@ -199,13 +199,13 @@ def compared(
             rows += [Row(part.name, part.total, scores.name, fields) for fields in of_pairs]
             samples = [estimates_of(sample, options, part, single) for sample in scores.together]
             estimates += [estimate for of_sample in samples for estimate in of_sample]
-            # Single pairs that differ on few units may have t.
+            # Some pairs that differ on few units may have t.
             test, method = (mode([x[name] for x in of_pairs]) for name in ("test", "method"))
             ci = "+".join(dict.fromkeys([samples[0][0].method, method]))
             signature = result_signature(scores, options, ci, test, adjustment)
             evaluation.signatures[place] = signature
         evaluation.limits.append(limits_of(several, evaluation.pairs, part))
-    # Tasks of different kinds have the adjustment that was asked for.
+    # Tasks of different kinds have the requested adjustment.
     adjustment = adjustments.pop() if len(adjustments) == 1 else options.adjustment
     adjust_over_tasks(rows, adjustment, options)
     level, side, n_resamples = (

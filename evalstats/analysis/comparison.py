@@ -1,4 +1,4 @@
-"""What users get of a comparison: `Comparison`, and the statistics behind it, its `Evaluation`."""
+"""The result of a comparison, `Comparison`, and the statistics behind it, its `Evaluation`."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What is compared, and how; the questions of a comparison are about it.
+    """The data and options of a comparison, used by its questions.
 
-    `notes` stand before those of the results. What is known of a task, or a total, under a metric
-    is filled in where it is scored.
+    `notes` come before the notes of results. Results for a task (or total) and metric are filled in
+    when it is scored.
     """
 
     parts: Sequence[Part]
@@ -64,16 +64,16 @@ class Evaluation:
     options: Options
     notes: tuple[str, ...] = ()
     places: dict[Place, Part] = field(default_factory=dict)
-    #: What was drawn of totals and of an only task; several take much memory, and are drawn again.
+    #: Scores of totals and of a single task; several tasks take much memory, and are drawn again.
     kept: dict[Place, Scores] = field(default_factory=dict)
     signatures: dict[Place, Signature] = field(default_factory=dict)
-    #: P-values adjusted within the pairs of each system, `(S, S)`.
+    #: P-values adjusted over the pairs of each system, `(S, S)`.
     within: dict[Place, Floats] = field(default_factory=dict)
-    #: What limits what is said of each part.
+    #: Limits of the evidence for each part.
     limits: list[Limits] = field(default_factory=list)
 
     def drawn(self, progress: Progress | None = None) -> Iterator[tuple[Part, list[Scores]]]:
-        """Yield each task and total with what is drawn of it, and say which task is done."""
+        """Yield each task and total with its scores, and report progress."""
         n_tasks = sum(part.total is None for part in self.parts)
         for i, part in enumerate(self.parts):
             drawn = part.drawn(self.options)
@@ -86,7 +86,7 @@ class Evaluation:
                 progress(i + 1, n_tasks, "tasks")
 
     def scores_of(self, d: Difference) -> Scores:
-        """Return what is drawn of the task, or total, of a difference under its metric."""
+        """Return the scores of the task (or total) and metric of a difference."""
         place = d.task, d.metric
         if place in self.kept:
             return self.kept[place]
@@ -94,28 +94,26 @@ class Evaluation:
         return next(scores for scores in drawn if scores.name == d.metric)
 
     def with_segments(self, d: Difference, asking: str) -> tuple[Task | Total, Scores]:
-        """Return the task and the scores of a difference, whose segments have to be here."""
+        """Return the task and the scores of a difference; raise without its segments."""
         part, drawn = self.places[d.task, d.metric], self.scores_of(d)
         if not isinstance(part, (Task, Total)):
             raise InputError(
-                f"{asking} needs systems with the same segments, and each of these has its own"
+                f"{asking} needs systems with the same segments, but each of these has its own"
             )
         if not drawn.has_segments:
             why = summaries_of(part.statistics)[0].why
             raise InputError(
-                f"{asking} needs the statistics of every segment, and {why}; "
-                "compare SegmentStatistics"
+                f"{asking} needs the statistics of every segment, but {why}; compare "
+                "SegmentStatistics"
             )
         return part, drawn
 
     def together(self, differences: Sequence[Difference]) -> list[Scores]:
-        """Return the scores under several metrics, which have to be drawn together."""
+        """Return the scores for several metrics, to be resampled together."""
         drawn = [self.scores_of(d) for d in {d.metric: d for d in differences}.values()]
         if len({(one.units.n, one.units.labels) for one in drawn}) > 1:
             metrics = ", ".join(one.name for one in drawn)
-            raise InputError(
-                f"the totals of {metrics} are not of the same tasks; give metric, or task"
-            )
+            raise InputError(f"the totals of {metrics} cover different tasks; give metric, or task")
         return drawn
 
 
@@ -126,7 +124,7 @@ class _Question:
         self.module, self.name = module, name
 
     def __get__(self, comparison: Comparison | None, owner: type[Comparison]) -> Any:
-        """Return the function, of a comparison as its method."""
+        """Return the function, bound to a comparison."""
         function = getattr(import_module(f"evalstats.{self.module}"), self.name)
         return function if comparison is None else MethodType(function, comparison)
 
@@ -135,29 +133,31 @@ class _Question:
 class Comparison(Listed[Difference]):
     """Differences between systems, on one task or many; a sequence of `Difference`.
 
-    ``result["BLEU", "B"]`` is the difference of system B under a metric, in any case,
-    ``result["BLEU", "B", "A"]`` that from A, and ``result["law", "BLEU", "B", "A"]`` that on a
-    task; what there is one of can be left out, and without a task it is the total where there is
-    one. ``result[0]`` is the first. Scores are in ``result.estimates``.
+    ``result["BLEU", "B"]`` is the difference of system B for a metric (case is ignored),
+    ``result["BLEU", "B", "A"]`` the difference from A, and ``result["law", "BLEU", "B", "A"]`` the
+    difference on a task. Names can be left out if there is only one; without a task it is the
+    total, if there is one. ``result[0]`` is the first. Scores are in ``result.estimates``.
 
     Attributes
     ----------
     estimates, differences : Estimates, tuple of Difference
-        Task by task, in each metric by metric, and then the totals.
+        Task by task, and within tasks by metric; then the totals.
     baseline : str or None
         The system all others are compared with; `None` for all pairs.
     test, method, alternative, adjustment, n_resamples, seed : str, int
-        Significance test, interval method, alternative, p-value adjustment, and what was drawn.
+        Significance test, interval method, alternative, p-value adjustment, number of resamples and
+        seed.
     signatures : tuple of str
-        Everything needed to make the numbers again, one for each task and metric that differ in it.
+        Everything needed to reproduce the numbers, one per task and metric if they differ.
     notes : tuple of str
-        What a careful reader should know, the most important first.
+        Notes on the numbers, the most important first.
     confidence_level, significance_level : float
-        Of the intervals; 1 less that but for gates: adjusted p-values up to it are significant.
+        Confidence level of the intervals; and 1 minus it (except for gates): adjusted p-values up
+        to it are significant.
     margin, recovery : float or None
-        What `claim` is about: a difference in points, or a share of the baseline's score.
+        The limit of `claim`: a difference in points, or a share of the baseline's score.
     source : Evaluation or None
-        The statistics, which `power`, `ranking` and `influence` ask; `None` after `from_json`.
+        The statistics, used by `power`, `ranking` and `influence`; `None` after `from_json`.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class Comparison(Listed[Difference]):
     def _named(
         self, differences: Sequence[Difference], system: str | None, *others: Any
     ) -> Difference:
-        """Return the difference of a pair, turned where it was compared the other way round."""
+        """Return the difference of a pair, reversed if needed."""
         is_plain = self.alternative == "two-sided" and self.margin is None and self.recovery is None
         return of_pair(differences, system, *(others or [self.baseline]), is_turnable=is_plain)
 
@@ -201,7 +201,7 @@ class Comparison(Listed[Difference]):
 
     @cached_property
     def adjusted(self) -> Adjustment:
-        """What p-values are adjusted for, and which levels they can reach."""
+        """The adjustment of p-values, and the levels that they can reach."""
         return Adjustment(
             self.differences,
             name=self.adjustment,
@@ -211,7 +211,7 @@ class Comparison(Listed[Difference]):
         )
 
     def signature_of(self, difference: Difference) -> Signature:
-        """Return everything needed to make a difference again."""
+        """Return everything needed to reproduce a difference."""
         return self._signature_by_row[difference.task, difference.metric]
 
     @cached_property
@@ -222,8 +222,8 @@ class Comparison(Listed[Difference]):
     def correlation(self, difference: Difference) -> float | None:
         """Return the correlation ρ of both scores, se² = se_a² + se_b² - 2ρ·se_a·se_b.
 
-        The higher it is, the more is gained by comparing systems on the same segments (Miller,
-        2024, "Adding error bars to evals"). `None` where a score has no error.
+        The higher it is, the more precise is a comparison on the same segments (Miller, 2024,
+        "Adding error bars to evals"). `None` if a score has no error.
 
         Examples
         --------
@@ -236,7 +236,7 @@ class Comparison(Listed[Difference]):
         base, new = (e.standard_error for e in self.scores_of(difference))
         if not (base > 0 and new > 0):
             return None
-        # Of shares, since squares of large or small scores are no numbers.
+        # As shares, since squares of large or small scores overflow.
         a, share = base / new, difference.standard_error / new
         return min(max((1 + a * a - share * share) / (2 * a), -1.0), 1.0)
 
@@ -252,22 +252,23 @@ class Comparison(Listed[Difference]):
         baseline: str | None = None,
         task: str | None = None,
     ) -> Difference:
-        """Return one difference; what there is one of can be left out.
+        """Return one difference; names can be left out if there is only one.
 
         Parameters
         ----------
         metric : str, optional
-            Its printed name, or as it was asked for ("chrf" is chrF2), in any case.
+            Its printed name, or the name in the call ("chrf" for chrF2); case is ignored.
         system, baseline : str, optional
-            What was compared, in this order.
+            The pair, in this order.
         task : str, optional
-            Name of a task or of a total; by default the total where there is one.
+            Name of a task or of a total; by default the total, if there is one.
 
         Raises
         ------
         InputError
-            Where there is none; the message says which there are. A pair the other way round is
-            turned, but for one-sided tests, margins and recoveries, which are about one direction.
+            If there is no such difference; the message lists the existing ones. A pair in reverse
+            order is reversed, except for one-sided tests, margins and recoveries, which have a
+            direction.
 
         Examples
         --------
@@ -281,7 +282,7 @@ class Comparison(Listed[Difference]):
         against = self.baseline if baseline is None else baseline
         return self._named(of_metric(of_task(known, task), None), system, against)
 
-    # Questions are defined by capabilities, and imported when they are asked.
+    # Questions are defined by capabilities, and imported on use.
     if TYPE_CHECKING:
         power = power_of
         ranking = ranking_of
@@ -300,7 +301,7 @@ class Comparison(Listed[Difference]):
         joint = _Question("questions.domains", "joint_claim")
 
     def noting(self, *notes: str) -> Comparison:
-        """Return the comparison with notes before its own, and before those of its rankings."""
+        """Return the comparison with notes before its own, and before the notes of its rankings."""
         source = self.source
         if source is not None:
             source = replace(source, notes=(*notes, *source.notes))
@@ -314,11 +315,11 @@ class Comparison(Listed[Difference]):
         system: str | None = None,
         baseline: str | None = None,
     ) -> Panels:
-        """Draw the table with its intervals: of a metric, of a system, or against a baseline.
+        """Draw the table with its intervals, for all or for one metric, system or baseline.
 
-        A row is a system, a task or a pair. Filled marks are significant differences, blue where
-        the system is better and vermillion where it is worse; of all pairs of more than four
-        systems the scores are drawn, of several tasks a table a pair, and of more than six pairs
+        A row is a system, a task or a pair. Filled marks are significant differences, blue if the
+        system is better and vermillion if it is worse. For all pairs of more than four systems,
+        scores are drawn; for several tasks, one table per pair, and for more than six pairs only
         the totals.
         """
         from evalstats.pictures import plots
@@ -341,10 +342,10 @@ class Comparison(Listed[Difference]):
 
     @property
     def evaluation(self) -> Evaluation:
-        """The statistics that questions ask, or an error: a comparison from a file has none."""
+        """The statistics for questions; raises for a comparison from a file, which has none."""
         if self.source is None:
             raise InputError(
-                "this comparison was read from a file, which holds no statistics; compare again"
+                "this comparison was read from a file without statistics; compare again"
             )
         return self.source
 
@@ -362,7 +363,7 @@ class Comparison(Listed[Difference]):
     def _records(self) -> list[dict[str, Any]]:
         records = []
         for d in self.differences:
-            # What a reader looks for stands beside the scores, though it is derived.
+            # Derived fields that readers look for are included with the scores.
             row = convert.row(d)
             first = [*takewhile(lambda name: name != "low", row), "difference"]
             record = {**{name: row[name] for name in first}, **row, **self._verdict(d)}
@@ -378,7 +379,7 @@ class Comparison(Listed[Difference]):
         return title(self.estimates.rows or self.estimates)
 
     def _headline(self) -> str:
-        """Return who is compared."""
+        """Return the names of the compared systems."""
         first, systems = self.differences[0], distinct(e.system for e in self.estimates)
         if len(systems) == 2:
             return f"{first.system} against {first.baseline}"

@@ -1,4 +1,4 @@
-"""Shares that are counted: segments that succeed or not (accuracy, pass rates), and their changes.
+"""Shares of segments that succeed (accuracy, pass rates), and differences of shares.
 
 Wilson's interval of a share; Tango's (1998) interval and score test of a difference, at effective
 numbers of segments in groups and strata (Kott and Carr, 1997; Dean and Pagano, 2015).
@@ -20,21 +20,21 @@ from evalstats.inference.student import Spread
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
-#: Items, or groups, with the pooled share that are added to each stratum, and answers that whole
-#: groups share and that are added to those that vary (Agresti and Coull, 1998).
+#: Number of items (or groups) with the pooled share added to each stratum, and of answers shared by
+#: whole groups added to varying ones (Agresti and Coull, 1998).
 _ADDED = 4.0
-#: A variance that is so small beside another is what rounding leaves of none.
+#: A variance below this share of another is rounding.
 _ROUNDING = 1e-24
 
 
 @dataclass(frozen=True)
 class Counts(ABC):
-    """The difference of two shares, counted: its score interval and score test."""
+    """The difference of two shares, with its score interval and score test."""
 
-    test: ClassVar[str]  # what the test is called, and the interval
+    test: ClassVar[str]  # name of the test
     method: ClassVar[str]
-    scale: float  # what a share of 1 scores
-    degrees: float  # of the error, infinite where segments are drawn freely
+    scale: float  # the score of a share of 1
+    degrees: float  # of the error, infinite for single segments
 
     @abstractmethod
     def interval(self, alpha: float) -> tuple[float, float]:
@@ -45,13 +45,13 @@ class Counts(ABC):
         """Return the p-value of a null value."""
 
 
-#: What counts the difference of two systems with these influence values of units, `(N,)`.
+#: A function from two systems and influence values of units, `(N,)`, to a test.
 Counter = Callable[[int, int, Floats], Counts | None]
 
 
 @dataclass(frozen=True)
 class Changes(Counts):
-    """Effective numbers of segments gained and lost, and of all: by Tango's method (1998)."""
+    """Effective numbers of segments gained, lost, and in all, for Tango's method (1998)."""
 
     gained: float
     lost: float
@@ -81,16 +81,16 @@ class Changes(Counts):
 class GroupedChanges(Counts):
     """Shares of answers gained and lost in groups: the cluster t test, in Buehler's order (1957).
 
-    A null value that wants more changed answers than were seen has a larger variance than these:
-    the variance of the missing ones is Tango's (1998), at a design effect halfway between that of
-    the changes that were seen and that of groups which change as a whole.
+    A null value that requires more changed answers than observed has a larger variance: the
+    variance of the missing changes is Tango's (1998), with a design effect halfway between the
+    observed changes' and the one of groups that change as a whole.
     """
 
     gained: float
     lost: float
-    squared: float  # of the error of the difference of shares
-    worth: float  # of the groups (Kish, 1965)
-    #: The same with a part of what was lost, and with a part of what was gained, of groups.
+    squared: float  # squared error of the difference of shares
+    worth: float  # effective number of groups (Kish, 1965)
+    #: The same with fewer losses, and with fewer gains, by groups.
     fewer_lost: tuple[GroupedChanges, ...] = ()
     fewer_gained: tuple[GroupedChanges, ...] = ()
 
@@ -103,7 +103,7 @@ class GroupedChanges(Counts):
 
     @property
     def n(self) -> float:
-        """How many segments, drawn freely, vary as these do (Korn and Graubard, 1998)."""
+        """Effective number of segments (Korn and Graubard, 1998)."""
         variance = self.discordant - (self.gained - self.lost) ** 2
         return variance / self.squared if self.squared > 0 else self.worth
 
@@ -118,7 +118,7 @@ class GroupedChanges(Counts):
         return self.scale * low, self.scale * high
 
     def pvalue(self, null: float, alternative: str) -> float:
-        """Return the largest p-value of t tests, that of all changes and those of fewer."""
+        """Return the largest p-value of t tests with all changes and with fewer."""
         if alternative == "two-sided":
             return min(1.0, 2 * min(self.pvalue(null, side) for side in ("greater", "less")))
         fewer = self.fewer_lost if alternative == "greater" else self.fewer_gained
@@ -138,10 +138,10 @@ class GroupedChanges(Counts):
         return counts.upper_limit(self.distance, self.gained - self.lost, quantile)
 
     def distance(self, difference: float) -> float:
-        """Return how many errors what was seen lies above a difference of shares.
+        """Return the distance of the observed difference above a difference of shares, in errors.
 
-        A system that is shown to be better than another is not worse by any margin, although a
-        margin wants more changes, which have a larger variance.
+        A system that is shown to be better is also not worse by any margin, although a margin
+        requires more changes, with a larger variance.
         """
         beyond, observed = self._distance(difference), self.gained - self.lost
         if difference * observed >= 0:
@@ -149,10 +149,10 @@ class GroupedChanges(Counts):
         return max(beyond, self._distance(0.0), key=abs)
 
     def _distance(self, difference: float) -> float:
-        """Return the same by the variance under this difference alone."""
+        """Return the same with the variance under this difference only."""
         whole, seen = 1 / self.worth, 1 / self.n
         effect = max((whole + min(seen, whole)) / 2, seen)
-        # No two systems differ by more than all items: that is infinitely far from what was seen.
+        # A difference of more than all items is impossible, so its distance is infinite.
         error = 0.0
         if abs(difference) < 1:
             variance = counts.tango_variance(self.gained, self.lost, 1.0, difference)
@@ -161,27 +161,27 @@ class GroupedChanges(Counts):
         return student.standardised(self.gained - self.lost - difference, error)
 
 
-#: What is gained and lost on the same segments.
+#: Tests of gains and losses on the same segments.
 Paired: TypeAlias = Changes | GroupedChanges
 
 
 class Share(NamedTuple):
-    """The share of segments on which a system succeeds, of an effective number of them."""
+    """The share of segments on which a system succeeds, with an effective number of segments."""
 
     share: float
     n: float
-    error: float  # of the score
-    degrees: float  # of the error, infinite where segments are drawn freely
+    error: float  # error of the score
+    degrees: float  # of the error, infinite for single segments
 
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Which segments succeed, what each weighs in the share, and what a share of 1 scores."""
+    """Which segments succeed, the weight of each in the share, and the score of a share of 1."""
 
     success: NDArray[np.bool_]  # (S, N)
     scale: float
-    weights: Floats | None  # (N,), summing to 1; none where all weigh the same
-    units: Units  # what is drawn; segments that are drawn freely count as they are
+    weights: Floats | None  # (N,), summing to 1; None for equal weights
+    units: Units  # units that are drawn
 
     def changes(self, a: int, b: int) -> tuple[int, int]:
         """Count the segments that system b gains against a, and those that it loses."""
@@ -203,7 +203,7 @@ class Outcomes:
         return self.scale * low, self.scale * high
 
     def counted(self, a: int, b: int, influence: Floats) -> Paired:
-        """Return what counts the difference of two scores with these influence values, `(N,)`."""
+        """Return the test of a difference of two scores with these influence values, `(N,)`."""
         first, second = self.success[[a, b]]
         gained, lost = second & ~first, first & ~second
         if self._groups.sizes is None:
@@ -217,7 +217,7 @@ class Outcomes:
     def _changes(
         self, gained: NDArray[np.bool_], lost: NDArray[np.bool_], influence: Floats
     ) -> Changes:
-        """Return what counts segments gained and lost, `(N,)` each, that are in no groups."""
+        """Return the test of segments gained and lost, `(N,)` each, without groups."""
         if self.units.plain and self.weights is None:
             numbers = float(np.count_nonzero(gained)), float(np.count_nonzero(lost))
             return Changes(self.scale, np.inf, *numbers, float(len(gained)))
@@ -228,7 +228,7 @@ class Outcomes:
         return Changes(self.scale, degrees, n * shares[0], n * shares[1], n)
 
     def _grouped(self, gained: NDArray[np.bool_], lost: NDArray[np.bool_]) -> GroupedChanges:
-        """Return what counts segments gained and lost, `(N,)` each, in groups."""
+        """Return the test of segments gained and lost, `(N,)` each, in groups."""
         changed = gained.astype(float) - lost
         weights = 1 / len(changed) if self.weights is None else self.weights
         values = self.scale * weights * (changed - np.mean(changed))
@@ -237,14 +237,14 @@ class Outcomes:
         b, c = self._share(gained), self._share(lost)
         squared, variance = (spread.error / self.scale) ** 2, b + c - (b - c) ** 2
         if squared <= _ROUNDING * variance:
-            # All groups changed by the same: their answers vary at least as freely drawn ones do.
+            # All groups changed equally: their answers vary at least like single segments.
             squared = variance / self._n_segments
         return GroupedChanges(self.scale, spread.degrees, b, c, squared, worth)
 
     def _parts(self, marks: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
-        """Yield none of the marked segments, then those of the groups in which most are marked.
+        """Yield none of the marked segments, then the ones in groups with the most marks.
 
-        Of groups with 1, 1 and 5 marks these are none, and the five.
+        For groups with 1, 1 and 5 marks: none, and the five.
         """
         members = self._groups.members
         if self._groups.sizes is None or members is None or not np.any(marks):
@@ -255,17 +255,17 @@ class Outcomes:
 
     @property
     def _groups(self) -> Units:
-        """The groups; of two labels those that are more, since t is that of the fewer."""
+        """The groups; with two labels the more numerous ones, since t is for the fewer."""
         return max(self.units.sides, key=lambda side: side.alike.degrees)
 
     @property
     def _n_segments(self) -> float:
-        """How many segments there are, by what they weigh."""
+        """Number of segments, by weight."""
         return float(self.success.shape[1]) if self.weights is None else student.kish(self.weights)
 
     @property
     def _group_weights(self) -> Floats:
-        """What the segments of each group weigh together."""
+        """Total weight of the segments of each group."""
         sizes, members = self._groups.sizes, self._groups.members
         assert sizes is not None
         if self.weights is None or members is None:
@@ -276,12 +276,12 @@ class Outcomes:
         return float(np.mean(marks) if self.weights is None else self.weights @ marks)
 
     def _added(self, values: Floats) -> Floats | None:
-        """Return what is added to Σu² of strata, `(T,)`: of few items, failures may be unseen.
+        """Return the addition to Σu² of strata, `(T,)`, since few items may not show failures.
 
-        The variance of a stratum is that of its values (0 and 1, or of a difference -1, 0 and 1)
-        with four items more that are as all items are on average: of a share x/n that of
-        p̃ = (x + 4·pooled)/(n + 4). Of groups it is four groups, which are one answer each; as other
-        groups are not, nothing is taken away. To strata of the same shares nothing is added.
+        The variance of a stratum is the variance of its values (0 and 1, or, for a difference, -1,
+        0 and 1) with four more average items: for a share x/n, the variance of p̃ = (x +
+        4·pooled)/(n + 4). For groups it is four groups of one answer each, and the variance is
+        never reduced. If strata have equal shares, nothing is added.
         """
         codes, n_segments = self.units.segment_codes, self.success.shape[1]
         if codes is None:
@@ -303,11 +303,11 @@ class Outcomes:
         return np.asarray(more if members is None else np.maximum(more, 0.0))
 
     def _effective(self, variance: float, spread: Spread) -> float:
-        """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998).
+        """Return the effective number of segments (Korn and Graubard, 1998).
 
-        Few successes, or few failures, do not tell how groups hang together: four more, that whole
-        groups share, are added to them (Agresti and Coull, 1998). Where nothing varies the number
-        is Kish's (1965) of the groups.
+        Few successes, or few failures, show little about correlation within groups: four more,
+        shared by whole groups, are added (Agresti and Coull, 1998). If nothing varies, the number
+        is Kish's (1965) for the groups.
         """
         squared = (spread.error / self.scale) ** 2
         varying = variance / squared if variance > 0 and squared > 0 else np.inf
@@ -321,9 +321,9 @@ class Outcomes:
 def as_outcomes(
     table: SegmentStatistics, units: Units, shares: Sequence[float] = ()
 ) -> Outcomes | None:
-    """Return the outcomes where every segment counts once and scores 0 or 1; else `None`.
+    """Return the outcomes if every segment counts once and scores 0 or 1; else `None`.
 
-    `shares` are those of the strata in a mean of their scores.
+    `shares` are the weights of the strata in a mean of their scores.
     """
     columns = table.metric.outcome_columns()
     if columns is None:
@@ -339,7 +339,7 @@ def as_outcomes(
 
 
 def joined(parts: list[Outcomes | None], shares: list[float], units: Units) -> Outcomes | None:
-    """Return the outcomes of several tasks together, with the share that each has in a total."""
+    """Return the outcomes of several tasks together, with the weight of each in a total."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or len({part.scale for part in known}) > 1:
         return None

@@ -1,4 +1,4 @@
-"""The design of an evaluation: what is drawn within what, and what is made of scores of strata."""
+"""The design of an evaluation: units, strata, and the aggregation of scores of strata."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from evalstats.statistics.segments import group_codes
 
 Labels: TypeAlias = "Iterable[Hashable] | str | None"
 Codes: TypeAlias = "NDArray[np.intp]"
-#: What a segment is called, and what a task is.
+#: Names for a segment and a task.
 Called: TypeAlias = tuple[str, str]
 CALLED: Called = ("segment", "task")
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The N units of a resample."""
+    """The N units that are resampled."""
 
     n: int
-    unit: str = "segment"  # of groups the name of their label, or "group"
-    segment: str = "segment"  # what a segment is called, which without groups is the unit
-    part: str = "task"  # what tasks, or the strata that are taken apart, are called
-    sizes: NDArray[np.int64] | None = None  # (N,) segments of each, where one has several
-    codes: Codes | None = None  # (N,) stratum within which each is drawn; see `drawn_within`
+    unit: str = "segment"  # for groups the name of their label, or "group"
+    segment: str = "segment"  # name of a segment, which without groups is the unit
+    part: str = "task"  # name of tasks, or of strata with their own rows
+    sizes: NDArray[np.int64] | None = None  # (N,) segments of each, if any has several
+    codes: Codes | None = None  # (N,) stratum within which each is drawn, see `drawn_within`
     members: Codes | None = None  # (n_segments,) group of each segment
-    strata: Codes | None = None  # (N,) stratum of each as it was given
-    labels: tuple[Any, ...] = ()  # of the strata, in order of first appearance
+    strata: Codes | None = None  # (N,) stratum of each as given
+    labels: tuple[Any, ...] = ()  # labels of strata, in order of first appearance
 
     #: Whether a quantity has an influence value for each unit.
     has_values: ClassVar[bool] = True
 
     @property
     def called(self) -> tuple[str, str, str]:
-        """What a unit, a segment and a task are called."""
+        """The names of a unit, a segment and a task."""
         return self.unit, self.segment, self.part
 
     @property
     def n_strata(self) -> int:
-        """Within how many strata units are drawn."""
+        """Number of strata."""
         return 1 if self.codes is None else int(self.codes.max()) + 1
 
     @property
     def n_segments(self) -> int:
-        """How many segments there are, whatever is drawn."""
+        """Number of segments, whatever the units are."""
         return self.n if self.members is None else len(self.members)
 
     @property
@@ -69,12 +69,12 @@ class Units:
 
     @property
     def sides(self) -> tuple[Units, ...]:
-        """What is drawn: these units, or the groups of both labels of a crossed design."""
+        """These units, or the groups of both labels of a crossed design."""
         return (self,)
 
     @cached_property
     def alike(self) -> Spread:
-        """What the units are worth where nothing is known of how they vary; without an error."""
+        """The spread if the variation is unknown, without an error."""
         n = float(self.n) if self.sizes is None else student.kish(self.sizes)
         return student.of_squares(np.zeros(1), np.array([n]), 1.0, n)
 
@@ -85,19 +85,19 @@ class Units:
         return student.spread(influence, self.sizes, self.codes, added)
 
     def weights(self, seed: int) -> Weights:
-        """Return how the rows of weights are drawn: freely, or within strata."""
+        """Return the rows of weights: drawn freely, or within strata."""
         if self.codes is None:
             return Multinomial(self.n, seed)
         return Stratified(self.n, seed, self.codes)
 
     def worth(self, marks: NDArray[np.bool_]) -> float:
-        """Return Kish's number of some units, `(N,)`; 0 of none."""
+        """Return Kish's effective number of some units, `(N,)`; 0 for none."""
         if self.sizes is None or not np.any(marks):
             return float(np.count_nonzero(marks))
         return student.kish(self.sizes[marks])
 
     def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
-        """Say what should be known of the errors of quantities `(S, N)` under a metric."""
+        """Return notes on the errors of quantities `(S, N)` for a metric."""
         return []
 
     @cached_property
@@ -107,7 +107,7 @@ class Units:
 
     @cached_property
     def segment_strata(self) -> Codes | None:
-        """Stratum of each segment as it was given, `(n_segments,)`."""
+        """Stratum of each segment as given, `(n_segments,)`."""
         if self.strata is None or self.members is None:
             return self.strata
         return self.strata[self.members]
@@ -126,7 +126,7 @@ def errors_of(units: Units, influence: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def names_of_labels(given: object, n_segments: int) -> tuple[str, ...]:
-    """Return the names of two labels, where that is what a list has; else nothing.
+    """Return the names of two labels, if a list contains these; otherwise nothing.
 
     >>> names_of_labels(["prompt", "rater"], 400), names_of_labels(["a", "b"], 2)
     (('prompt', 'rater'), ())
@@ -137,10 +137,10 @@ def names_of_labels(given: object, n_segments: int) -> tuple[str, ...]:
 
 
 def refuse_crossed(units: Units, asking: str) -> None:
-    """Refuse what is not known of groups of two labels."""
+    """Refuse questions that do not support groups with two labels."""
     if len(units.sides) > 1:
         raise InputError(
-            f"{asking} takes one label a segment, got two "
+            f"{asking} takes one label per segment, got two "
             f"({', '.join(side.unit for side in units.sides)}); give one",
             argument="groups",
         )
@@ -149,7 +149,7 @@ def refuse_crossed(units: Units, asking: str) -> None:
 def as_units(
     n_segments: int, groups: Labels, strata: Labels, name: str = "group", called: Called = CALLED
 ) -> Units:
-    """Return what is drawn of so many segments with these labels; groups have a name."""
+    """Return the units of segments with these labels; groups have a name."""
     if isinstance(groups, Mapping):
         from evalstats.designs.units import as_crossed
 
@@ -187,7 +187,7 @@ def as_units(
 
 
 def stacked(several: Sequence[Units], order: Sequence[int]) -> Units:
-    """Return units one after the other, each drawn within its own and its strata, in this order."""
+    """Return units one after the other, each drawn within its own units and strata."""
     within = [np.zeros(u.n, np.intp) if u.codes is None else u.codes for u in several]
     codes, n_strata = list(within), 0
     for i in order:
@@ -208,8 +208,8 @@ def drawn_within(strata: Codes | None) -> Codes | None:
     """Return the strata within which units are drawn, `(N,)`, each of at least two units.
 
     All strata of one unit become one stratum; a single such stratum joins the smallest other one.
-    Of the sizes 5, 3, 1 and 1 the result has 5, 3 and 2, of 5, 3 and 1 it has 5 and 4. There are
-    none (`None`) where one stratum is left.
+    Sizes 5, 3, 1 and 1 become 5, 3 and 2; sizes 5, 3 and 1 become 5 and 4. `None` if only one
+    stratum is left.
     """
     if strata is None or np.ptp(strata) == 0:
         return None
@@ -218,7 +218,7 @@ def drawn_within(strata: Codes | None) -> Codes | None:
 
 
 def without_singles(counts: NDArray[np.int64]) -> Codes:
-    """Return which stratum each of T strata of so many units is drawn in, `(T,) -> (T,)`.
+    """Return the merged stratum of each of T strata with these sizes, `(T,) -> (T,)`.
 
     >>> [without_singles(np.array(n)).tolist() for n in ([5, 1, 3, 1], [5, 3, 1])]
     [[0, 2, 1, 2], [0, 1, 1]]
@@ -233,7 +233,7 @@ def without_singles(counts: NDArray[np.int64]) -> Codes:
 
 def label_codes(labels: object, n: int, name: str) -> tuple[Codes, list[Any]]:
     """Return the number of each segment's label, and the labels in order of first appearance."""
-    given = listed(labels, name, "labels, one a segment")
+    given = listed(labels, name, "labels, one per segment")
     codes = group_codes(given, n, name)
     different = list(dict.fromkeys(given))
     printed: dict[str, Any] = {}
@@ -242,17 +242,17 @@ def label_codes(labels: object, n: int, name: str) -> tuple[Codes, list[Any]]:
         if other is not label:
             raise InputError(
                 f"must differ in print, got {shown(other)} ({type(other).__name__}) and "
-                f"{shown(label)} ({type(label).__name__}), which are two labels with one name; "
-                f"give all of them one type",
+                f"{shown(label)} ({type(label).__name__}), which are different labels with the "
+                "same name; give all labels one type",
                 argument=name,
             )
     return codes, different
 
 
 def unit_name(label: object, otherwise: str = "group") -> str:
-    """Return what groups, or strata, are called: after a label, or the name that labels have.
+    """Return the name of groups, or strata: from the name of a label or of a column.
 
-    A pandas Series has a name, and so has a file of labels.
+    A pandas Series has a name, and so does a file of labels.
 
     >>> unit_name("doc.passage_id"), unit_name([0, 0, 1])
     ('passage', 'group')
@@ -267,7 +267,7 @@ def check_enough(n_units: int, unit: str) -> None:
     """Refuse a single segment or group."""
     if n_units < 2:
         raise InputError(
-            f"at least 2 {plural(unit)} are needed to say anything about uncertainty, got {n_units}"
+            f"at least 2 {plural(unit)} are needed to measure uncertainty, got {n_units}"
         )
 
 
@@ -277,7 +277,7 @@ Aggregated: TypeAlias = "str | Mapping[Any, float] | tuple[NamedTotal, ...]"
 
 @dataclass(frozen=True)
 class NamedTotal:
-    """A total over some tasks of a suite under one metric, such as that of a group of a harness."""
+    """A total over some tasks of a suite for one metric, such as a group of a harness."""
 
     name: str
     metric: str
@@ -294,7 +294,7 @@ class Aggregate:
 
     @property
     def tag(self) -> str | None:
-        """What is added to a metric's signature."""
+        """The tag in a metric's signature."""
         if self.label == "micro":
             return None
         weights = ",".join(f"{weight:.4g}" for weight in self.weights)
@@ -306,11 +306,11 @@ MICRO = Aggregate()
 
 
 def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata") -> Aggregate:
-    """Return the aggregate of strata, or tasks, with these labels; "micro" has no parts."""
+    """Return the aggregate of strata (or tasks) with these labels; "micro" has no parts."""
     if isinstance(given, str) and given == "micro":
         return MICRO
     if not labels:
-        raise InputError(Argument("aggregate", given), " needs strata: give one label a segment")
+        raise InputError(Argument("aggregate", given), " needs strata: give one label per segment")
     if isinstance(given, str) and given == "macro":
         return Aggregate("macro", (1 / len(labels),) * len(labels))
     if isinstance(given, Mapping):
@@ -322,7 +322,7 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
         weights = np.array([real(given[label], f"aggregate[{label!r}]", 0.0) for label in labels])
         if not np.all(weights > 0):
             raise InputError("weights in aggregate must be above 0; leave the segments out instead")
-        # Weights may be so large that they have no sum.
+        # Weights may be so large that their sum overflows.
         shares = weights / unit_of(weights)
         return Aggregate("weighted", tuple((shares / shares.sum()).tolist()))
     raise InputError(

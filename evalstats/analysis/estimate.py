@@ -1,4 +1,4 @@
-"""How sure is a score, and what limits what is said of it: texts or statistics in, scores out."""
+"""Scores with intervals and notes, from texts or statistics."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ if TYPE_CHECKING:
 
 
 Floats = NDArray[np.float64]
-#: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
-#: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
-#: .67 to 1.00 of the samples of up to 300, BLEU, chrF and TER of good systems in at most .05.
+#: If the largest tenth of the units (at most ten) has more than this share of a variance, there is
+#: a note. Measured on samples of 20 to 2,000 segments: BLEU of systems with few correct n-grams is
+#: noted in .67 to 1.00 of the samples of up to 300, BLEU, chrF and TER of good systems in at most
+#: .05.
 _LARGEST, _MUCH = 10, 0.85
-#: Behind the first systems of a note.
+#: After the first systems of a note.
 _OTHERS = " and others of {} more"
-#: Outputs of one system, or of its runs, or its scores, one a segment.
+#: Outputs of one system, or of its runs, or its scores, one per segment.
 _Outputs: TypeAlias = "Sequence[Any] | NDArray[Any]"
 
 
@@ -104,38 +105,37 @@ def estimate(
     aggregate: Aggregated = "micro",
     **asked: Unpack[ScoreOptions],
 ) -> Estimate | Estimates:
-    """Score a system and say how sure the score is.
+    """Score systems, with confidence intervals.
 
-    Options are, in this order, of the data (up to `human`), of the design (`groups` to
-    `aggregate`), of the interval and of the work (from `n_resamples`).
+    Parameters describe the data (up to `human`), the design (`groups` to `aggregate`), the
+    interval, and the computation (from `n_resamples`).
 
     Parameters
     ----------
     hypotheses
-        N outputs of one system, or at least two lists of them, its runs (training seeds); or a
-        mapping from system names to either, or a frame of pandas, polars or pyarrow with one system
-        a column; or a `SegmentStatistics`, or a list of them, and then no references; or
-        `Moments`, of which all is by t.
+        N outputs of one system, or at least two lists of outputs, its runs (training seeds); or a
+        mapping from system names to either, or a frame of pandas, polars or pyarrow with one column
+        per system; or a `SegmentStatistics`, or a list of them, and then no references; or
+        `Moments`, which always use t.
     metric : str or Metric, or a list of them, optional
-        Names, as they are written or printed, or configured objects; `metrics` is understood too.
-        By default BLEU of texts, and of statistics the metrics that they have.
+        Names, as they are written or printed, or configured objects; `metrics` is accepted too. By
+        default BLEU for texts; for statistics, their own metrics.
     references, human, n_resamples, rng
         As in `compare`.
     groups : sequence, optional
-        One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: resamples (and swaps) whole groups. Or two labels, as in `compare`.
+        One label (a document, a speaker) per segment, or the name of such a label in the
+        statistics' `labels`: whole groups are resampled. Or two labels, as in `compare`.
     strata : sequence, optional
-        One label (a domain, a language, a task) per segment: resamples within strata, each of which
-        keeps its size, and leaves the spread between them out of the error. Each group must lie in
-        one stratum; strata of one unit are drawn together.
+        One label (a domain, a language, a task) per segment: segments are resampled within strata,
+        so that each keeps its size, and the error excludes the spread between strata. Each group
+        must lie in one stratum; strata of one unit are merged.
     aggregate : {"micro", "macro"} or mapping
-        The score of all segments together; or the mean of the scores of all strata; or their mean
-        with a weight for each stratum, ``{label: weight}``.
+        The score of all segments together; the mean of the scores of all strata; or a weighted
+        mean, with one weight per stratum, ``{label: weight}``.
     method : {"bootstrap", "t"}
         Interval: the middle of the replicates, widened for few units (expanded percentile;
-        Hesterberg, 2015), and of 0/1 scores Wilson's (1927), which counts; or t from the influence
-        values, which resamples nothing, and which several runs of a system have whatever is asked
-        for.
+        Hesterberg, 2015), and for 0/1 scores Wilson's (1927); or t from the influence values,
+        without resampling. Several runs of a system always use t.
     confidence_level : float
         In (0, 1).
     executor : concurrent.futures.Executor, or int, optional
@@ -188,10 +188,10 @@ def estimate(
 def estimates_of(
     scores: Scores, options: Options, part: Part, single: bool = True
 ) -> list[Estimate]:
-    """Return the score of each system under one metric, with its interval.
+    """Return the score of each system for one metric, with its interval.
 
-    Of several tasks replicates take much memory, and the signature makes them again; their notes
-    stand below all.
+    With several tasks replicates would take much memory, so only the signature is kept; notes are
+    then below all tasks.
     """
     units, places = scores.units, range(len(scores.systems))
     intervals = [_interval(scores, i, options) for i in places]
@@ -232,7 +232,7 @@ def estimates_of(
 
 
 def _interval(scores: Scores, i: int, options: Options) -> tuple[str, Bounds]:
-    """Return what the interval of a score is called, and the interval."""
+    """Return the name of the interval of a score, and the interval."""
     outcomes, influence, alpha = scores.outcomes, scores.influence, options.alpha
     if options.method != "percentile" and outcomes is not None and influence is not None:
         method, bounds = "wilson", outcomes.score_interval(i, influence[i], alpha)
@@ -248,7 +248,7 @@ def _interval(scores: Scores, i: int, options: Options) -> tuple[str, Bounds]:
 
 
 def _design(scores: Scores, i: int) -> dict[str, float]:
-    """Return what documents, and runs, add to the error of a score: the design effect."""
+    """Return the effect of documents and runs on the error of a score."""
     units = scores.units
     influence = np.zeros(units.n_segments)
     for stratum in scores.strata:
@@ -259,7 +259,7 @@ def _design(scores: Scores, i: int) -> dict[str, float]:
     design = {"segment_error": alone}
     if units.members is not None and scores.influence is not None:
         grouped = units.spread(scores.influence[i]).error
-        # Where nothing varies, documents add nothing.
+        # If nothing varies, documents have no effect.
         ratio = (grouped / alone) ** 2 if alone > 0 and grouped > 0 else 1.0
         design |= {"design_effect": ratio, "effective_size": len(units.members) / ratio}
     if scores.runs:
@@ -276,12 +276,12 @@ def result_signature(
     adjustment: str | None = None,
     **more: str | None,
 ) -> Signature:
-    """Return everything needed to make the numbers under one metric again.
+    """Return everything needed to reproduce the numbers for one metric.
 
-    `method` is that of the interval; a test that there is has a name, and an `adjustment` where it
-    is of several pairs. `more` is what stands behind it.
+    `method` is the method of the interval. A test, if any, has a name, and an `adjustment` if there
+    are several pairs. `more` is appended.
     """
-    # What was drawn up to now; intervals and p-values of counts, and t, need nothing.
+    # Only what was drawn so far; counts and t need no resamples.
     n = scores.draws.n if scores.draws.are_made else 0
     known: dict[str, str | None] = {"test": test}
     if adjustment is not None:
@@ -299,11 +299,11 @@ def result_signature(
 def limits_of(
     several: Sequence[Scores], pairs: Sequence[Pair] | None = None, part: Part | None = None
 ) -> Limits:
-    """Return what limits all that is said of a task, or of a total, under all its metrics.
+    """Return the limits of the evidence on a task, or on a total, over all metrics.
 
-    Without pairs that is said of scores.
+    Without pairs, the limits are for scores.
     """
-    # What is said of the smallest sample limits what is said of all.
+    # The smallest sample limits all.
     sides = [units for one in several[0].together for units in one.units.sides]
     is_crossed = len(several[0].units.sides) > 1
     units = min(sides, key=lambda units: units.alike.degrees)
@@ -313,7 +313,7 @@ def limits_of(
     if units.sizes is not None and units.codes is None:
         sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
     if all(one.has_segments and not one.units.has_values for one in several):
-        # Items that are all there are are not few.
+        # Fixed items are never few.
         worth = np.inf
     trials: tuple[TrialShares, ...] = ()
     if any(one.has_segments and one.answers is not None for one in several):
@@ -340,16 +340,16 @@ def limits_of(
 
 
 def size_notes(scores: Scores) -> tuple[str, ...]:
-    """Say when there are too few segments, or groups, to be sure of much."""
+    """Return a note if there are few segments, or groups."""
     limits = [limits_of([scores])._replace(gaps=(), held=(), trials=())]
     return tuple(notes_of(Facts(limits)))
 
 
 def held_by_few(scores: Scores, pairs: Sequence[Pair] | None = None) -> list[Concentration]:
-    """Return the pairs, or without pairs the systems, whose variance few units hold.
+    """Return the pairs (or, without pairs, systems) whose variance comes from few units.
 
-    Shares are counted, and rest on no variance that was estimated; the error of several runs has
-    another source, and documents have a note of theirs.
+    Not for shares, which have no estimated variance, nor for several runs, which have another
+    source of error, nor for documents, which have their own note.
     """
     influence, units = scores.influence, scores.units
     is_other = scores.outcomes is not None or scores.by_run or units.sizes is not None
@@ -363,7 +363,7 @@ def held_by_few(scores: Scores, pairs: Sequence[Pair] | None = None) -> list[Con
             values = values - influence[a]
             n_differing, worth = scores.differ(a, b)
             n = units.n if scores.is_paired else n_differing
-        # Of fewer that differ another note speaks.
+        # Fewer differing units have another note.
         if a is None or n_differing >= FEW_DIFFERING:
             largest, share = _largest(units, values, worth)
             if share > _MUCH:
@@ -373,13 +373,13 @@ def held_by_few(scores: Scores, pairs: Sequence[Pair] | None = None) -> list[Con
 
 
 def _largest(units: Units, influence: Floats, worth: float) -> tuple[int, float]:
-    """Return how many units are a tenth, at most ten, and which share of the variance they hold.
+    """Return the number of the largest units, and their share of the variance.
 
-    A tenth of as many as the degrees of freedom count: those that differ, and in strata fewer. Ten
-    of thirty hold much of any variance.
+    A tenth of the degrees of freedom plus one (those that differ, fewer in strata), at most ten:
+    ten of thirty always have a large share.
     """
     values = student.unbiased(influence, units.sizes, units.codes)
-    # Squares of very large and very small scores are no numbers.
+    # Squares of very large and very small scores overflow.
     squares = (values / (np.max(np.abs(values)) or 1.0)) ** 2
     degrees = max(min(units.spread(influence).degrees, worth - 1), 1.0)
     largest = min(_LARGEST, ceil((degrees + 1) / _LARGEST))
@@ -397,7 +397,7 @@ def in_other_units(scores: Scores) -> Iterator[Caution]:
 
 
 def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
-    """Say how scores came about, how many are missing, what judges are worth."""
+    """Yield notes on the origin of scores, missing scores, and the worth of judges."""
     for one in several:
         yield from (*one.cautions, *one.origin, *in_other_units(one))
         if one.influence is not None and len(one.units.sides) > 1:
@@ -412,14 +412,13 @@ def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
             n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)
             said = (
                 f"{one.metric_name}: {n:,} of {np.sum(sizes):,} scores "
-                f"{'is' if n == 1 else 'are'} missing ({whose}); means "
-                f"are over the others."
+                f"{'is' if n == 1 else 'are'} missing ({whose}); means are over the other scores."
             )
             unit = one.units.segment
             unlike = lacking_unlike(one.systems, counts.tolist(), sizes.tolist(), unit=unit)
             yield Caution(f"{said[:-1]}, and {unlike}.", "missing") if unlike else said
         strata = one.strata if one.has_segments else ()
-        # Tasks may have metrics with other statistics, of which there is no sum.
+        # Tasks may have metrics with different statistics, which cannot be added.
         is_one = len({stratum.totals.shape for stratum in strata}) == 1
         if is_one and (metric := strata[0].metric).doubt:
             totals = np.sum([stratum.totals for stratum in strata], axis=0)

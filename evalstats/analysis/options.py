@@ -1,4 +1,4 @@
-"""Options of an analysis: which there are, and their ranges."""
+"""Options of an analysis, and their ranges."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class EstimateOptions(ScoreOptions, total=False):
 
 
 class TestOptions(ScoreOptions, total=False):
-    """Options of all that compares, for functions that pass them on."""
+    """Options of all comparisons, for functions that pass them on."""
 
     baseline: str | None
     alternative: Alternative
@@ -61,9 +61,9 @@ class PairOptions(TestOptions, total=False):
 
 @dataclass(frozen=True)
 class Options:
-    """What `estimate`, `compare` and all that compares take, checked and in one spelling.
+    """Options of `estimate`, `compare` and other comparisons, checked and normalised.
 
-    `significance_level` is 1 - `confidence_level`; a gate, whose bounds are one-sided, has both.
+    `significance_level` is 1 - `confidence_level`, except in gates, whose bounds are one-sided.
     """
 
     confidence_level: float = DEFAULTS["confidence_level"]
@@ -71,22 +71,22 @@ class Options:
     alternative: str = DEFAULTS["alternative"]
     adjustment: str = DEFAULTS["adjustment"]
     n_resamples: int = N_RESAMPLES
-    rng: Any = SEED  # what was given, or the seed that was made of it
+    rng: Any = SEED  # as given, or the seed made from it
     executor: Any = None
     margin: float | None = None
     recovery: float | None = None
     significance_level: float = 0.0
     paired_runs: bool = False
-    #: p-values of pairs under a metric, with their Monte-Carlo errors, that `meta` has of its own;
-    #: intervals may then be percentiles.
+    #: `meta`'s own p-values of pairs for a metric, with Monte-Carlo errors; intervals may then be
+    #: percentiles.
     swapped: Callable[[Any, Any, Options], list[tuple[float, float]]] | None = None
-    alpha: float = field(init=False)  # what the confidence level leaves out
-    is_limited: bool = field(init=False)  # whether there is a margin or a recovery
-    sides: int = field(init=False)  # of the test
+    alpha: float = field(init=False)  # 1 - confidence level
+    is_limited: bool = field(init=False)  # whether there is a margin or recovery
+    sides: int = field(init=False)  # sides of the test
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> Options:
-        """Return the options among what a function was asked; who is told of the work works so."""
+        """Return the options among a function's arguments, with progress."""
         known = {name: asked[name] for name in vars(cls)["__annotations__"] if name in asked}
         known["executor"] = reporting(asked.get("executor"), asked.get("progress"))
         return cls(**known)
@@ -107,29 +107,29 @@ class Options:
                 Argument("margin"),
                 " or ",
                 Argument("recovery"),
-                ", not both: each is a limit of a loss",
+                ", not both: each limits the loss",
             )
         level = self.significance_level
         if self.is_limited and (level or self.alpha) >= 0.5:
-            # An interval of confidence 1 - 2·level has to be one.
+            # The interval of confidence 1 - 2·level must exist.
             asked, value, side = "confidence_level", self.confidence_level, "above"
             if level:
                 asked, value, side = "significance_level", level, "below"
             raise InputError(
-                f"must be {side} 0.5 where there is a margin or a recovery, got {value:g}",
+                f"must be {side} 0.5 with a margin or a recovery, got {value:g}",
                 argument=asked,
             )
         if not level and self.confidence_level < 0.5:
             raise InputError(
                 f"must be at least 0.5, got {self.confidence_level:g}: it is the confidence of "
-                f"intervals, not an error; did you mean {self.alpha:g}?",
+                f"intervals, not an error rate; did you mean {self.alpha:g}?",
                 argument="confidence_level",
             )
         made["significance_level"] = level or self.alpha
 
 
 def checked(name: str, value: object) -> Any:
-    """Return the value of an option as its setting has it, or say what was expected."""
+    """Return the checked value of an option, or raise with the expected values."""
     setting = SETTINGS[name]
     if setting.words:
         return option(value, setting.words, name)
@@ -142,7 +142,8 @@ def _margin(value: object, name: str) -> float:
     size = real(value, name, -float("inf"))
     if size <= 0:
         raise InputError(
-            f"must be above 0, got {value}: it is a size, and the metric says which side is a loss",
+            f"must be above 0, got {value}: it is a size; the direction of a loss comes from the "
+            "metric",
             argument=name,
         )
     return size
@@ -155,7 +156,7 @@ def _recovery(value: object, name: str) -> float:
     return kept
 
 
-#: How options are checked that are neither words nor shares between 0 and 1.
+#: Checks of options that are neither words nor shares between 0 and 1.
 _CHECKS: dict[str, Callable[[object, str], Any]] = {
     "margin": _margin,
     "recovery": _recovery,
@@ -168,7 +169,7 @@ _CHECKS: dict[str, Callable[[object, str], Any]] = {
 
 
 def option(value: object, options: tuple[str, ...], name: str) -> str:
-    """Return the option that was meant, in any case, with blanks or "_" for "-", or say which."""
+    """Return the option, ignoring case, with blanks or "_" for "-", or raise."""
     if isinstance(value, str):
         spelled = value.lower().replace("_", "-").replace(" ", "-")
         if spelled in options:

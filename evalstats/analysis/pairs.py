@@ -1,13 +1,13 @@
-"""Pairs of systems under one metric: rows of a table, claims of likeness, and families of p-values.
+"""Pairs of systems for one metric: rows of a table, claims of equivalence, families of p-values.
 
-A large p-value of a difference is no evidence that there is none. Where two systems are said to be
-alike the null hypothesis is that they differ by the margin or more; two one-sided tests reject it
-(Schuirmann, 1987; Lakens, 2017) where the interval of confidence 1 - 2·level lies within it.
+A large p-value of a difference is not evidence that there is none. For a claim of equivalence the
+null hypothesis is a difference of the margin or more; two one-sided tests reject it (Schuirmann,
+1987; Lakens, 2017) if the interval of confidence 1 - 2·level lies within the margin.
 
 P-values are adjusted for all pairs at once: the largest of all differences, each over its own
 standard error, is resampled with all systems together (step-down max-T; Romano and Wolf, 2005,
-2016). Where fewer than half a per cent of the resamples reach a difference, Holm's method (1979)
-says how small its p-value is. It also goes over tasks, and over claims of likeness.
+2016). If fewer than half a per cent of the resamples reach a difference, its p-value comes from
+Holm's method (1979), which is also used over tasks, and for claims of equivalence.
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ from evalstats.results.records import is_mixed, loss_claim
 Floats = NDArray[np.float64]
 #: Scores with fewer different values lie on a lattice.
 _FEW_VALUES = 10
-#: So many influence values and replicates of pairs are in memory together.
+#: Number of influence values and replicates of pairs in memory together.
 _TOGETHER = 1 << 18
-#: A sum of values in steps has so many bits in single precision, whose 24 leave room for weights,
-#: and its largest value so many.
+#: Bits of a sum of values in steps in single precision (24 minus room for weights), and of its
+#: largest value.
 _SINGLE_BITS, _LARGEST_BITS = 22, 16
-#: Of more segments than these each value would have too few bits, and double precision is taken.
+#: With more segments, values would have too few bits, so double precision is used.
 _SINGLE_SEGMENTS = 1 << 14
-#: A sum of values in steps has so many bits in double precision.
+#: Bits of a sum of values in steps in double precision.
 _DOUBLE_BITS = 52
-#: Sums of strata that are subtracted at once.
+#: Number of sums of strata subtracted at once.
 _MOST_SUMS = 1 << 18
-#: Standard errors of differences within each resample: of p pairs `(p, B)`.
+#: Standard errors of differences within each resample, `(p, B)` for p pairs.
 _Errors = Callable[[Sequence[Pair]], Floats]
-#: Which systems are subtracted in p pairs, from which others, in which unit `(p, 1)`.
+#: The systems of p pairs to subtract, the others, and their units `(p, 1)`.
 _Apart: TypeAlias = "tuple[list[int], list[int], Floats]"
-#: Claims whose p-values are adjusted, each kind by itself.
+#: Claims whose p-values are adjusted, each kind separately.
 CLAIMS = ("pvalue_not_worse", "pvalue_equivalence")
 
 
 @dataclass(frozen=True, eq=False)
 class PairTest:
-    """System b against system a alone, by the options of a comparison, for questions about one."""
+    """System b against system a, by the options of a comparison, for questions about a pair."""
 
     scores: Scores
     a: int
@@ -72,17 +72,17 @@ class PairTest:
 
     @cached_property
     def difference(self) -> Quantities:
-        """The score of b less that of a."""
+        """The score of b minus the score of a."""
         return self.scores.pairs([self.a], [self.b])
 
     @property
     def counts(self) -> Counts | None:
-        """What is counted, if the scores are shares."""
+        """The test, if the scores are shares."""
         return self.difference.counted(0)
 
     @property
     def n_differing(self) -> int:
-        """On how many units their statistics differ."""
+        """Number of units on which their statistics differ."""
         return self.scores.differ(self.a, self.b)[0]
 
     @cached_property
@@ -94,10 +94,9 @@ class PairTest:
 def row_of(
     scores: Scores, pair: Pair, differences: Quantities, q: int, options: Options
 ) -> dict[str, Any]:
-    """Return the fields of a `Difference` that other pairs and tasks say nothing of.
+    """Return the fields of a `Difference` that do not depend on other pairs and tasks.
 
-    Of a pair (baseline, system), whose difference is number q of some; with its claims, where a
-    limit is asked for.
+    For a pair (baseline, system), whose difference is number q; with claims, if there is a limit.
     """
     baseline, system = (scores.systems[i] for i in pair)
     assert differences.n_differing is not None
@@ -107,7 +106,7 @@ def row_of(
     low, high = differences.interval(q, options.alpha)
     error, pvalue_error = differences.spreads[q].error, 0.0
     if test == "bootstrap" and n_differing:
-        # A count of one side makes it; that of identical systems is 1 whatever is drawn.
+        # From a count of one side; for identical systems it is always 1.
         share = pvalue / options.sides
         pvalue_error = options.sides * monte_carlo_error(share, options.n_resamples)
     if not np.all(np.isfinite((low, high, error))):
@@ -115,7 +114,8 @@ def row_of(
             f"there is no finite interval for {scores.name} of {baseline!r} and {system!r}: the "
             f"score or its gradient is not finite near the totals; define the score for every total"
         )
-    # Unpaired systems share no unit; of several runs more units would leave the runs' error.
+    # Unpaired systems do not share units; with several runs, the runs' error does not depend on
+    # units.
     n_units = scores.units.n if scores.is_paired else n_differing
     outcomes = scores.outcomes
     gained, lost = (None, None) if outcomes is None else outcomes.changes(*pair)
@@ -145,19 +145,19 @@ def row_of(
 def _claims(
     scores: Scores, pair: Pair, differences: Quantities, q: int, options: Options
 ) -> dict[str, float]:
-    """Return what can be claimed about the margin, or the recovery: fields of a `Difference`.
+    """Return the claims about the margin, or the recovery: fields of a `Difference`.
 
-    They lack adjusted p-values; where nothing can be claimed there are none.
+    Without adjusted p-values; empty if nothing can be claimed.
     """
     counts, higher = differences.counted(q), scores.higher_is_better
     if counts is None and _is_unbounded(scores, differences.spreads[q].error):
         return {}
     level, margin, kept = options.significance_level, options.margin, options.recovery
     base, new = (float(scores.value[i]) for i in pair)
-    # A loss is beyond the limit on one side, and not worse is what lies on the other.
+    # A loss is beyond the limit on one side; not worse is the other side.
     worse, better = ("less", "greater") if higher else ("greater", "less")
     if kept is not None and min(base, new) < 0:
-        # No share is kept of a score below 0; `Difference.unanswered` says so.
+        # A score below 0 has no shares to keep; see `Difference.unanswered`.
         return {}
     if kept is not None and counts is None:
         recovery = Recovery(scores, *(pair if higher else pair[::-1]))
@@ -174,8 +174,8 @@ def _claims(
     low, high = differences.interval(q, 2 * level)
     limit = margin
     if kept is not None:
-        # Of counted items a loss of (1 - r)·base is the limit: where no item differs, new - r·base
-        # would have no error at all.
+        # For counts, the limit is a loss of (1 - r)·base: if no item differs, new - r·base would
+        # not have an error.
         limit = (1 - kept) * base if higher else (1 / kept - 1) * base
     assert limit is not None
     lost = -limit if higher else limit
@@ -190,7 +190,7 @@ def _claims(
             "loss_bound": -low if higher else high,
             "pvalue_equivalence": max(claims["pvalue_not_worse"], other),
         }
-    # Of a baseline of 0 every share is kept by a score above 0, and none by one of 0.
+    # With a baseline of 0, a score above 0 keeps every share, and a score of 0 none.
     share = 1 + low / base if base > 0 else float(low > 0)
     if not higher:
         share = base / (base + high) if base + high > 0 else 0.0
@@ -198,11 +198,11 @@ def _claims(
 
 
 def _is_unbounded(scores: Scores, error: float) -> bool:
-    """Return whether scores of few values all differ alike, or not: others may differ otherwise."""
+    """Return whether scores with few values all differ equally, so that nothing bounds others."""
     if error > 0:
         return False
     if not scores.has_segments:
-        # A battle has one of few results.
+        # A battle has few possible results.
         return bool(scores.battles)
     values = np.concatenate([np.unique(stratum.plain) for stratum in scores.strata])
     metric = scores.strata[0].metric
@@ -212,9 +212,9 @@ def _is_unbounded(scores: Scores, error: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Recovery:
-    """Which share of the score of a baseline a system keeps.
+    """The share of a baseline's score that a system keeps.
 
-    A share r is held against `new - r·base`, with the factor and the degrees of freedom of the
+    A share r is tested with `new - r·base`, with the factor and the degrees of freedom of the
     difference (after Fieller, 1954).
     """
 
@@ -224,7 +224,7 @@ class Recovery:
 
     @cached_property
     def difference(self) -> Quantities:
-        """The score of the system less that of the baseline."""
+        """The score of the system minus the score of the baseline."""
         return self.scores.pairs([self.base], [self.new])
 
     @cached_property
@@ -236,21 +236,21 @@ class Recovery:
     def bound(self, level: float) -> float:
         """Return the bound, 0 to 1, below which every share is kept, at a one-sided level.
 
-        A resample keeps a share where it keeps every smaller one.
+        A resample keeps a share if it keeps every smaller one.
         """
         both, spread = self.difference, self.difference.spreads[0]
         by_t = bound = fieller.kept(self._pair, student.quantile(spread.degrees, 2 * level))
         if not both.is_by_t(0):
             base, new = self.scores.replicates[[self.base, self.new]]
-            # Equal but for rounding.
+            # Equal except for rounding.
             new = np.where(both.replicates[0] == 0, base, new)
-            # new - r·base > 0 holds of every r if base is 0 and new above, of none if both are 0.
+            # new - r·base > 0 holds for every r if base is 0 and new above, for none if both are 0.
             none = np.where(new > 0, np.inf, -np.inf)
             shares = np.divide(new, base, where=base > 0, out=none)
             bound = bootstrap.interval(shares, spread, 2 * level, lambda: (by_t, np.inf))[0]
         bound = float(np.clip(bound, 0.0, 1.0))
         if bound == 1 and self.kept_pvalue(1.0) > level:
-            # All shares below 1 are kept, and 1, the null value of no difference, is not.
+            # All shares below 1 are kept, but 1, the null value of no difference, is not.
             return float(np.nextafter(1.0, 0.0))
         return bound
 
@@ -275,17 +275,17 @@ class Recovery:
         return max(p, self.difference.least(0, "less"))
 
     def _less(self, share: float) -> Floats:
-        """Return what new - r·base is in resamples, `(B,)`."""
+        """Return new - r·base in resamples, `(B,)`."""
         return np.asarray(self.scores.pairs([self.base], [self.new], share).replicates[0])
 
 
 def family_of(
     scores: Scores, pairs: Sequence[Pair], adjustment: str, options: Options
 ) -> tuple[list[dict[str, Any]], Floats]:
-    """Return the fields of the `Difference` of all pairs under a metric, adjusted together.
+    """Return the fields of the `Difference` of all pairs for a metric, adjusted together.
 
-    With them come p-values that are adjusted within the pairs of each system alone, `(S, S)`, a row
-    a system, which ranks ask for: what resamples say of a pair is drawn once.
+    Also p-values adjusted over the pairs of each system, `(S, S)`, one row per system, for ranks,
+    so that pairs are only resampled once.
     """
     rows: list[dict[str, Any]] = []
     spreads: list[Spread] = []
@@ -327,7 +327,7 @@ def _max_t(
 ) -> list[Floats]:
     """Adjust p-values within several families of pairs by step-down max-T.
 
-    What is not drawn, or does not vary, knows nothing of the others, and has Holm's p-value.
+    Pairs that are not drawn, or do not vary, have Holm's p-value.
     """
     names = ("pvalue", "standard_error", "n_differing")
     pvalues, error, n_differing = (np.array([row[name] for row in rows]) for name in names)
@@ -348,10 +348,10 @@ def _max_t(
     def null(some: NDArray[np.intp]) -> Floats:
         moved = less(scores.replicates, scores.value, a[some], b[some], 1.0, scores.units.n)
         moved -= value[some, None]
-        # Without errors of their own resamples have that of the sample.
+        # Without their own errors, resamples have the sample's.
         scale = error[some, None]
         if within is not None:
-            # A resample that misses the few units on which two differ says nothing of them.
+            # A resample without the few units on which two systems differ does not count.
             errors = within(list(zip(a[some], b[some], strict=True)))
             scale = np.maximum(errors, scale / 2, out=errors)
         moved /= scale
@@ -366,11 +366,11 @@ def _max_t(
         counts = families.monotone(np.float64(1) + n_reached, sizes[varied])
         shares = np.maximum(counts, fewest) / (n_resamples + 1)
         if within is None:
-            # Errors that are the same in all resamples do not say how uncertain they are.
+            # Errors that are equal in all resamples do not show their uncertainty.
             of_pairs = zip(shares.tolist(), varying[varied], strict=True)
             wider = [bootstrap.widened(x / sides, spreads[i], sides) for x, i in of_pairs]
             shares = np.array(wider)
-        # At each level one of the two decides: at levels below the smallest share Holm's.
+        # At each level one of the two is used: Holm's below the smallest share.
         is_known = is_drawn[members]
         together = np.where(counts > fewest, shares, np.minimum(shares, holm[is_known]))
         holm[is_known] = np.maximum(together, pvalues[members][is_known])
@@ -378,7 +378,7 @@ def _max_t(
 
 
 def _errors_within(scores: Scores, options: Options) -> _Errors | None:
-    """Return what gives the standard errors of pairs within resamples; without influence nothing.
+    """Return a function for standard errors of pairs within resamples; `None` without influence.
 
     √Σ_t (Q*_t - S*_t²/n_t) with the resampled sums S* of influence values and Q* of their squares
     in each stratum. Without strata sums of influence values are drawn once.
@@ -402,7 +402,7 @@ def _errors_within(scores: Scores, options: Options) -> _Errors | None:
         if sums:
             variance = _totals(scores, options, squares)
         else:
-            # Both with the same rows of weights, which take as long to draw.
+            # Both with the same rows of weights, since drawing takes as long.
             both = _totals(scores, options, np.concatenate([values, squares]))
             sums.append(both[: len(values)].copy())
             variance = both[len(values) :]
@@ -414,8 +414,8 @@ def _errors_within(scores: Scores, options: Options) -> _Errors | None:
 
 def _totals(scores: Scores, options: Options, values: Floats) -> Floats:
     """Return resampled sums of values of units, `(p, N) -> (p, B)`."""
-    # Above the least of them no number is negative, and single precision will do. As weights
-    # sum to N in every resample, what is below cancels out.
+    # Relative to their minimum, numbers are nonnegative, and single precision is enough. Since
+    # weights sum to N in every resample, the minimum cancels.
     least = np.min(values, axis=1, keepdims=True)
     whole, steps = _whole_numbers((values - least).T)
     rows = scores.units.weights(options.rng)
@@ -429,7 +429,7 @@ def _totals(scores: Scores, options: Options, values: Floats) -> Floats:
 def _within_strata(
     scores: Scores, options: Options, values: Floats, squares: Floats, apart: _Apart
 ) -> Floats:
-    """Return squared errors of pairs in strata, `(p, B)`, of whose values rows are drawn once."""
+    """Return squared errors of pairs in strata, `(p, B)`, drawing rows once."""
     n_systems, rows = len(values), scores.units.weights(options.rng)
     whole, steps = _whole_numbers(np.concatenate([values, squares]).T)
     assert scores.units.codes is not None
@@ -449,7 +449,7 @@ def _variances(
     variance = of_squares(rows) * steps[n_systems:, None]
     for strata, places, product in of_values:
         sums = product(rows[:, places]) * steps[:n_systems, None]
-        # Of many pairs and strata differences take much memory.
+        # For many pairs and strata, differences take much memory.
         few = max(1, _MOST_SUMS // (len(strata) * len(rows)))
         for i in range(0, len(first), few):
             here = slice(i, i + few)
@@ -459,10 +459,10 @@ def _variances(
 
 
 def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:
-    """Round columns to whole numbers of steps, so few that their weighted sums are exact.
+    """Round columns to whole numbers of steps, small enough for exact weighted sums.
 
-    Squares have so few that single precision, which is faster, holds their sums: a sum then errs by
-    some √N/2^23 of itself, 5e-6 for 2,000 segments.
+    Squares are small enough for sums in single precision, which is faster: a sum then has a
+    relative error of about √N/2^23, 5e-6 for 2,000 segments.
     """
     n, size = len(columns), np.sum(np.abs(columns), axis=0)
     steps = size / (2.0**_DOUBLE_BITS - n)
@@ -474,7 +474,7 @@ def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:
 
 
 class Row(NamedTuple):
-    """A pair under one metric on a task, or in total, with the fields of its `Difference`."""
+    """A pair for one metric on a task, or in total, with the fields of its `Difference`."""
 
     task: str
     aggregate: str | None
@@ -483,13 +483,13 @@ class Row(NamedTuple):
 
 
 def adjust_over_tasks(rows: Sequence[Row], adjustment: str, options: Options) -> None:
-    """Adjust the p-values of rows over tasks, and those of claims, and say which claim is made.
+    """Adjust the p-values of rows and of claims over tasks, and set the claims.
 
-    The rows of all tasks under one metric belong together, or under all where a total is of
-    several; and, apart, the totals. Claims of equivalence are adjusted among themselves, and so are
-    those of no loss; max-T, which is about differences from 0, is Holm's method there. What cannot
-    be claimed of a pair counts all the same, with a p-value of 1: whether it can was seen in the
-    data.
+    The rows of all tasks for one metric belong together, or for all metrics if a total combines
+    several; totals are a separate family. Claims of equivalence are adjusted among themselves, and
+    so are claims of no loss; they use Holm's method instead of max-T, which is for differences from
+    0. Pairs without a claim count with a p-value of 1, because whether a claim is possible depends
+    on the data.
     """
     together: dict[Any, list[Row]] = {}
     mixed = is_mixed(rows)
@@ -498,7 +498,7 @@ def adjust_over_tasks(rows: Sequence[Row], adjustment: str, options: Options) ->
     of_claims = "holm" if options.adjustment == "max-t" else options.adjustment
     for family in together.values():
         if adjustment == "max-t":
-            # Within each task, or total, that is done.
+            # Within each task, or total, they are already adjusted.
             parts = [row.task for row in family]
             stepped = families.holm_over(parts, [row.fields["pvalue_adjusted"] for row in family])
         else:

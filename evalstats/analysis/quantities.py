@@ -1,9 +1,9 @@
-"""Numbers with their uncertainty, as arrays: scores, differences, whatever is linear in scores.
+"""Numbers with their uncertainty, as arrays: scores, differences, anything linear in scores.
 
-`Quantities` are Q numbers on the same N units: their values, what each unit adds to them (influence
-values), and what they are in B resamples (replicates), drawn when somebody asks. The scores of S
-systems are one (`evalstats.analysis.scores`), the differences of P pairs another: rows less rows.
-Interval and p-value are functions of quantities and know no metric.
+`Quantities` are Q numbers on the same N units: their values, the influence of each unit, and their
+replicates in B resamples, drawn on demand. The scores of S systems are one example
+(`evalstats.analysis.scores`), the differences of P pairs another: rows minus rows. Interval and
+p-value are functions of quantities and do not depend on the metric.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Places = Sequence[int] | NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Quantities:
-    """Q numbers on N units; what is not known is `None`, or has no replicates.
+    """Q numbers on N units; unknown parts are `None`, or have no replicates.
 
     Examples
     --------
@@ -48,28 +48,28 @@ class Quantities:
     units: Units
     value: Floats  # (Q,)
     influence: Floats | None  # (Q, N), or coordinates (Q, C) of `SummedUnits`
-    draws: Draws = NONE  # (Q, B), where they are drawn
-    unseen: Floats | None = None  # (Q, N) added to squared influence values; t then decides
-    runs: Sequence[tuple[Runs, ...]] = ()  # of each number, where it is a mean over several
+    draws: Draws = NONE  # (Q, B), if they are drawn
+    unseen: Floats | None = None  # (Q, N) added to squared influence values; t is then used
+    runs: Sequence[tuple[Runs, ...]] = ()  # of each number, if it is a mean over several
     n_differing: NDArray[np.int64] | None = None  # (Q,) units on which two systems differ
-    worth: Floats | None = None  # (Q,) what these are worth (Kish); infinite where nothing differs
+    worth: Floats | None = None  # (Q,) effective number of these (Kish); infinite if none differ
     floor: Floats | None = None  # (Q,) smallest one-sided p-value of no difference
-    counts: Sequence[Counts | None] = ()  # of each difference of shares, which is counted
-    method: str = "bootstrap"  # or "t"; for `meta` intervals may be "percentile"
-    skewness: float = 0.0  # for which t is corrected, where that is known (Hall, 1992)
+    counts: Sequence[Counts | None] = ()  # tests of differences of shares
+    method: str = "bootstrap"  # or "t"; "percentile" for some intervals of `meta`
+    skewness: float = 0.0  # for the correction of t, if known (Hall, 1992)
 
     @property
     def replicates(self) -> Floats:
-        """What resamples make of the numbers, `(Q, B)`; drawn at the first look."""
+        """The numbers in resamples, `(Q, B)`; drawn on first use."""
         return self.draws.values
 
     @cached_property
     def spreads(self) -> list[Spread]:
-        """Standard error, factor and degrees of freedom of each, of several runs with their part.
+        """Standard error, factor and degrees of freedom of each number, including runs.
 
-        Two systems that differ on few units know no more of the units' variance than these say.
-        Without influence values the error is that of the replicates, widened by the factor of
-        units that are alike; it is not a number where there are none.
+        If two systems differ on few units, these limit the degrees of freedom. Without influence
+        values, the error comes from the replicates, widened by the factor of equal units; it is NaN
+        without replicates.
         """
         spreads = []
         for q in range(len(self.value)):
@@ -92,22 +92,22 @@ class Quantities:
         return spreads
 
     def is_by_t(self, q: int) -> bool:
-        """Whether t decides: nothing is drawn, or of few labels, or units worth fewer than six."""
+        """Whether t is used: nothing is drawn, few labels, or fewer than six effective units."""
         is_other = not self.draws.n or self.unseen is not None
         return is_other or self.spreads[q].degrees < bootstrap.LEAST_DEGREES
 
     def counted(self, q: int) -> Counts | None:
-        """Return what counts a difference of shares, where it is one."""
+        """Return the test of a difference of shares, or `None`."""
         return self.counts[q] if self.counts else None
 
     def names(self, q: int) -> tuple[str, str]:
-        """Return the names of the test that decides, and of the interval."""
+        """Return the names of the test and of the interval."""
         if (counts := self.counted(q)) is not None:
             return counts.test, counts.method
         return ("t", "t") if self.is_by_t(q) else ("bootstrap", self.method)
 
     def interval(self, q: int, alpha: float) -> Bounds:
-        """Return the interval of confidence 1 - α: the middle of the replicates, or that of t."""
+        """Return the interval of confidence 1 - α: the middle of replicates, or a t interval."""
         if (counts := self.counted(q)) is not None:
             return counts.interval(alpha)
         value, spread = float(self.value[q]), self.spreads[q]
@@ -120,12 +120,12 @@ class Quantities:
         else:
             low, high = bootstrap.interval(self.replicates[q], spread, alpha, by_t)
         if self.floor is not None and alpha < min(1.0, 2 * float(self.floor[q])):
-            # No difference is not rejected at this level, whatever the data.
+            # No difference can never be rejected at this level.
             return min(low, 0.0), max(high, 0.0)
         return low, high
 
     def pvalue(self, q: int, null: float = 0.0, alternative: str = "two-sided") -> float:
-        """Return the smallest level at which the interval leaves a null value out."""
+        """Return the smallest level at which the interval excludes a null value."""
         if null == 0 and self.n_differing is not None and self.n_differing[q] == 0:
             return 1.0
         if (counts := self.counted(q)) is not None:
@@ -133,12 +133,12 @@ class Quantities:
         value = float(self.value[q])
         t = student.standardised(value - null, self.spreads[q].error)
         p = self.decided(q, lambda: self.replicates[q] - null, t, alternative)
-        # A null value between no difference and the observed one is not rejected before that is.
+        # A null value between no difference and the observed one has at least its p-value.
         is_between = 0 <= null / value <= 1 if value else null == 0
         return max(p, self.least(q, alternative)) if is_between else p
 
     def decided(self, q: int, distances: Callable[[], Floats], t: float, alternative: str) -> float:
-        """Return the p-value of replicates less a null value, `(B,)`, and of t errors from it."""
+        """Return the p-value from replicates minus a null value, `(B,)`, and the t statistic."""
         degrees, skewness = self.spreads[q].degrees, self.skewness
         by_t = partial(student.pvalue, t, 1.0, degrees, alternative, skewness)
         if self.is_by_t(q):
@@ -146,16 +146,16 @@ class Quantities:
         return bootstrap.pvalue(distances(), self.spreads[q], by_t, alternative)
 
     def least(self, q: int, alternative: str) -> float:
-        """Return the smallest p-value of no difference, which is above 0 if it underflows, too."""
+        """Return the smallest p-value of no difference, above 0 even if it underflows."""
         least = 0.0 if self.floor is None else float(self.floor[q])
         sides = 2 if alternative == "two-sided" else 1
         return min(1.0, max(sides * least, float(np.finfo(np.float64).tiny)))
 
 
 def less(replicates: Floats, value: Floats, a: Places, b: Places, share: float, n: int) -> Floats:
-    """Return rows b less a share of rows a of replicates, `(S, B) -> (P, B)`.
+    """Return rows b minus a share of rows a of replicates, `(S, B) -> (P, B)`.
 
-    What rounding leaves of equal scores `(S,)` of n units is no difference.
+    Rounding errors of equal scores `(S,)` of n units count as 0.
     """
     of_share = replicates[a] if share == 1 else share * replicates[a]
     rows: Floats = replicates[b] - of_share

@@ -1,9 +1,9 @@
-"""Scores of systems under one metric, made of the statistics of their segments, `(S, N, k)`.
+"""Scores of systems for one metric, from the statistics of their segments, `(S, N, k)`.
 
-A score is that of the totals of all segments, or a weighted mean of the scores of strata, or tasks:
-Σ w·f(totals). `of_strata` makes quantities of it, `drawn` lets them be resampled, all systems and
-metrics of a call with the same rows of weights. What comes without statistics (moments, battles)
-is made as `Scores` too, and says by `None`, or by no replicates, what it does not know.
+A score is computed from the totals of all segments, or is a weighted mean of the scores of strata
+or tasks: Σ w·f(totals). `of_strata` makes quantities, and `drawn` resamples them, for all systems
+and metrics of a call with the same rows of weights. Summaries without statistics (moments, battles)
+become `Scores` too, with `None`, or no replicates, for unknown parts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from evalstats.text.tokenization import target_language
 Floats = NDArray[np.float64]
 #: A baseline and a system, by their places.
 Pair = tuple[int, int]
-#: So many totals of resamples are scored together.
+#: Number of totals of resamples scored together.
 _KEPT = 2**24
 
 
@@ -53,12 +53,12 @@ class Stratum:
 
     metric: Metric
     rows: NDArray[Any]  # (S, n, k), on the exact grid
-    plain: NDArray[Any]  # (S, n, k), before they were rounded to the grid
+    plain: NDArray[Any]  # (S, n, k), before rounding to the grid
     segments: NDArray[Any]  # (S, m, k), of single segments
-    places: Any = ...  # which of the N units these are
+    places: Any = ...  # the places of these among the N units
     segment_places: Any = ...
     weight: float = 1.0
-    system: int | None = None  # the only one that it has, where systems are on units of their own
+    system: int | None = None  # the only system, if systems have their own units
 
     @cached_property
     def totals(self) -> Floats:
@@ -73,20 +73,20 @@ class Stratum:
 
     @property
     def is_of_singles(self) -> bool:
-        """Whether strata of one unit, or of one unit in each run, are drawn together here."""
+        """Whether this merges strata of one unit, or of one unit in each run."""
         metric = self.metric
         return isinstance(metric.metric if isinstance(metric, MeanOfRuns) else metric, ScoreSum)
 
 
 class ScoreSum(Metric):
-    """A sum of scores, of strata of one unit that are drawn together."""
+    """A sum of scores of strata of one unit, which are merged."""
 
     name = "score"
     columns = ("score",)
     uses_references = False
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
-        """Return scores as they are, `(N, 1)`."""
+        """Return scores unchanged, `(N, 1)`."""
         return np.asarray(hypotheses, np.float64)[:, None]
 
     def score(self, totals: ArrayLike) -> Floats:
@@ -100,41 +100,41 @@ class ScoreSum(Metric):
 
 @dataclass(frozen=True, eq=False)
 class KnownPairs:
-    """What is known of all pairs, `(S, S)` each, where no statistics are here to count."""
+    """Facts about all pairs, `(S, S)` each, if there are no statistics."""
 
     differing: NDArray[np.int64]  # units on which they differ
-    #: What these are worth, where that is not their number; NaN where rounding hides a variance.
+    #: Their effective number, if different; NaN if rounding hides a variance.
     worth: Floats | None = None
-    floor: Floats | None = None  # smallest one-sided p-values, where no units are swapped
-    counter: Counter | None = None  # what counts differences, where that is not the outcomes
-    skewness: float = 0.0  # of all differences, for which t is corrected
+    floor: Floats | None = None  # smallest one-sided p-values, without swaps
+    counter: Counter | None = None  # tests of differences, if not from outcomes
+    skewness: float = 0.0  # of all differences, for the correction of t
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scores(Quantities):
-    """The scores of S systems under one metric: quantities with names."""
+    """The scores of S systems for one metric: quantities with names."""
 
-    name: str  # what tables call the metric, or the average
-    metric_name: str  # what messages and signatures call it
+    name: str  # name of the metric, or average, in tables
+    metric_name: str  # name in messages and signatures
     systems: tuple[str, ...]
     higher_is_better: bool
-    signature: MetricSignature  # of the metric and of what is made of strata
+    signature: MetricSignature  # of the metric, with strata and runs
     reference_label: str | None = None
-    strata: tuple[Stratum, ...] = ()  # the statistics: one, or one for each stratum, or system
-    samples: tuple[Scores, ...] = ()  # those of each system, where systems have their own units
+    strata: tuple[Stratum, ...] = ()  # one, or one per stratum or system
+    samples: tuple[Scores, ...] = ()  # one per system, if systems have their own units
     by_run: tuple[Floats, Floats] | None = None  # scores (S, R) and influence (S, R, N) of runs
     paired_runs: bool = False  # run r of all systems has the same prompt or seed
-    outcomes: Outcomes | None = None  # where scores are shares of the same segments
-    known: KnownPairs | None = None  # of pairs, where that is not counted in the statistics
-    missing: NDArray[np.int64] | None = None  # (S, 2) scores that lack, and that would be there
+    outcomes: Outcomes | None = None  # if scores are shares of the same segments
+    known: KnownPairs | None = None  # of pairs, if not from the statistics
+    missing: NDArray[np.int64] | None = None  # (S, 2) missing scores, and all scores
     answers: Floats | None = None  # as `SegmentStatistics.answers`
-    corrections: tuple[Correction, ...] = ()  # where people's labels correct a judge's scores
-    bounds: tuple[float, float] = Metric.bounds  # of scores, which no interval exceeds
-    empty_score: float | None = None  # as that of `Metric`
+    corrections: tuple[Correction, ...] = ()  # if people's labels correct a judge's scores
+    bounds: tuple[float, float] = Metric.bounds  # of scores, for all intervals
+    empty_score: float | None = None  # as in `Metric`
     cautions: tuple[Caution, ...] = ()  # what may make the scores invalid
-    battles: tuple[int, ...] = ()  # of each system, where scores are of these
-    notes: tuple[str, ...] = ()  # what is not known of pairs
-    origin: tuple[str, ...] = ()  # sentences on how scores came about
+    battles: tuple[int, ...] = ()  # of each system, for scores from battles
+    notes: tuple[str, ...] = ()  # unknown facts about pairs
+    origin: tuple[str, ...] = ()  # sentences on the origin of scores
 
     @property
     def is_paired(self) -> bool:
@@ -143,12 +143,12 @@ class Scores(Quantities):
 
     @property
     def has_segments(self) -> bool:
-        """Whether the statistics behind the scores are here, of systems on the same segments."""
+        """Whether statistics are available, for systems on the same segments."""
         return bool(self.strata) and not self.samples
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The bounds, of which the score of empty outputs is one where scores have no worst end."""
+        """The bounds; the score of empty outputs is one of them if there is no worst score."""
         low, high = self.bounds
         if self.empty_score is None:
             return low, high
@@ -156,28 +156,28 @@ class Scores(Quantities):
 
     @property
     def n_runs(self) -> int | None:
-        """How many runs of each system there are, if several."""
+        """Number of runs of each system, if several."""
         return None if self.by_run is None else self.by_run[0].shape[1]
 
     @property
     def together(self) -> Sequence[Scores]:
-        """The systems that are drawn together; several where each has its own units."""
+        """The systems resampled together; several entries if each has its own units."""
         return self.samples or [self]
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
         """Return scores of the totals of all strata, `(..., S, k)` each; all must be finite.
 
-        Where a `system` is named, the totals are its own, `(..., k)`, and so is the score.
+        With a `system`, the totals are its own, `(..., k)`, and so is the score.
         """
         scores: list[Any] = [0.0] * (len(self.samples) or 1)
         for stratum, of_stratum in zip(self.strata, totals, strict=True):
-            # One after the other: in a product of matrices, sums depend on how many rows there are.
+            # One after the other: in a matrix product, sums would depend on the number of rows.
             scores[stratum.system or 0] += stratum.weight * scores_of(stratum.metric, of_stratum)
         together = scores[0] if len(scores) == 1 else np.concatenate(scores, axis=-1)
         return self.check_finite(np.asarray(together), where, system)
 
     def check_finite(self, scores: Floats, where: str, system: int | None = None) -> Floats:
-        """Return scores whose last axis is that of the systems, or which are all of one system."""
+        """Return finite scores; the last axis is systems, or all belong to one system."""
         if not np.all(np.isfinite(scores)):
             column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
             metric = self.strata[0].metric if self.strata else Metric
@@ -190,15 +190,15 @@ class Scores(Quantities):
         return scores
 
     def differs(self, a: int, b: int) -> NDArray[np.bool_]:
-        """Say on which units the statistics of two systems differ, `(N,)`."""
+        """Return the units on which the statistics of two systems differ, `(N,)`."""
         marks = np.empty(self.units.n, dtype=np.bool_)
         for stratum in self.strata:
-            # Rounding to the grid may tell equal numbers of two systems apart.
+            # Rounding to the grid may make equal numbers of two systems differ.
             marks[stratum.places] = np.any(stratum.plain[a] != stratum.plain[b], axis=1)
         return marks
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
-        """Return on how many units two systems differ, and what these are worth."""
+        """Return the number of units on which two systems differ, and the effective number."""
         if (known := self.known) is not None:
             n = int(known.differing[a, b])
             return n, float(n if known.worth is None else known.worth[a, b])
@@ -209,26 +209,26 @@ class Scores(Quantities):
 
     @cached_property
     def _differ(self) -> dict[Pair, tuple[int, float]]:
-        """What is known of pairs up to now: intervals, families and notes ask for it."""
+        """Cache for pairs, used by intervals, families and notes."""
         return {}
 
     def counts_of(self, a: int, b: int, influence: Floats | None) -> Counts | None:
-        """Return what counts the difference of two shares with this influence, `(N,)`, if any."""
+        """Return the test of a difference of two shares with this influence, `(N,)`, or `None`."""
         counter: Counter | None = None if self.outcomes is None else self.outcomes.counted
         counter = counter if self.known is None else self.known.counter
         return None if counter is None or influence is None else counter(a, b, influence)
 
     def pairs(self, a: Sequence[int], b: Sequence[int], share: float = 1.0) -> Quantities:
-        """Return the scores of systems b less this share of those of systems a, P each."""
+        """Return the scores of systems b minus this share of the scores of systems a, P each."""
         a, b = list(a), list(b)
         places = list(zip(a, b, strict=True))
         n_differing, worth = np.array([self.differ(*pair) for pair in places]).T
         for i, j in np.array(places)[np.isnan(worth)][:1]:
             raise InputError(
-                f"{self.metric_name} of {self.systems[i]!r} and {self.systems[j]!r} differs "
-                f"too little: beside sums of squares, rounding hides the variance of the "
-                f"difference; give the rows, or before they are summed subtract from both what "
-                f"they share (of each segment the baseline's score, say), in a unit near 1"
+                f"{self.metric_name} of {self.systems[i]!r} and {self.systems[j]!r} differ too "
+                "little: the variance of the difference is hidden by rounding of the sums of "
+                "squares; give the rows, or subtract a common part (such as the baseline's score "
+                "of each segment) before summing, on a scale near 1"
             )
         influence = unseen = None
         counts: list[Counts | None] = []
@@ -237,7 +237,7 @@ class Scores(Quantities):
             if self.method == "bootstrap" and share == 1:
                 counts = [self.counts_of(*x, u) for x, u in zip(places, influence, strict=True)]
         if self.unseen is not None:
-            # Of the same units that of one system, of others that of both.
+            # One system's floor on the same units, both systems' on different ones.
             unseen = np.maximum(self.unseen[b], share**2 * self.unseen[a])
         runs: Sequence[tuple[Runs, ...]] = ()
         if self.by_run is not None:
@@ -254,7 +254,7 @@ class Scores(Quantities):
             unseen,
             runs,
             n_differing.astype(np.int64),
-            # Where nothing differs nothing says how much it could.
+            # If nothing differs, nothing is known about possible differences.
             np.where(worth == 0, np.inf, worth),
             0.5**n_differing if floor is None else floor[a, b],
             counts,
@@ -263,7 +263,7 @@ class Scores(Quantities):
         )
 
     def signed(self, analysis: Mapping[str, str | None]) -> Signature:
-        """Return what identifies the numbers that an analysis makes of it."""
+        """Return the signature of the numbers of an analysis."""
         labels = ",".join(distinct(str(one.n_labelled) for one in self.corrections))
         units, strata = self.units, len(self.units.labels)
         unit = "+".join(side.unit for side in units.sides)
@@ -280,19 +280,19 @@ class Scores(Quantities):
 
 
 def of_strata(strata: Sequence[Stratum], units: Units, **known: Any) -> Scores:
-    """Return the scores of systems with these statistics, of which nothing is drawn yet.
+    """Return the scores of systems with these statistics, without replicates.
 
     `known` are further fields of `Scores`.
     """
     n = len(known["systems"])
     scores = Scores(units, np.empty(0), None, strata=tuple(strata), **known)
-    # The whole corpus first: it shows in no time what is wrong with a score.
+    # The whole corpus first, because it quickly shows problems of a score.
     value = scores.score([stratum.totals for stratum in strata], "the corpus")
     influence, missing = np.zeros((n, units.n)), np.zeros((n, 2), dtype=np.int64)
     for stratum in strata:
         first = stratum.system or 0
         with np.errstate(invalid="ignore", over="ignore"):
-            # One system at a time: as floats, statistics are wide.
+            # One system at a time, to save memory for floats.
             for i, rows in enumerate(stratum.rows, first):
                 (moves,) = student.influence_values(stratum.metric, rows[None])
                 influence[i, stratum.places] = stratum.weight * moves
@@ -318,7 +318,7 @@ def of_strata(strata: Sequence[Stratum], units: Units, **known: Any) -> Scores:
 def of_table(
     table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate, task: str
 ) -> Scores:
-    """Return the scores of a table under its metric, which tables of results call `name`."""
+    """Return the scores of a table for its metric; `name` is the metric's name in tables."""
     by_stratum, tag = bool(units.labels) and aggregate.label != "micro", aggregate.tag
     correction = None
     if isinstance(table.metric, LabelledMetric):
@@ -326,7 +326,7 @@ def of_table(
     else:
         unseen = table.metric.unseen(table, units)
     metric = table.metric
-    # What was seen in texts, and whether the metric suits the language of the task.
+    # Cautions about texts, and whether the metric suits the language of the task.
     said = [one for system in ("", *table.systems) for one in table.cautions.get(system, ())]
     if why := metric.unsuited(target_language(task)):
         said.append(Caution(f"{metric.name}: {why}.", "texts"))
@@ -364,9 +364,9 @@ def of_table(
 
 
 def _with_singles_joined(strata: Sequence[Stratum], units: Units, aggregate: str) -> list[Stratum]:
-    """Put strata of one unit into one stratum of their weighted scores.
+    """Merge strata of one unit into one stratum of their weighted scores.
 
-    None of them is in every resample, so that they are drawn as one stratum.
+    Not all of them are in every resample, so they are drawn as one stratum.
     """
     singles = [stratum for stratum in strata if stratum.rows.shape[1] == 1]
     others = [stratum for stratum in strata if stratum.rows.shape[1] > 1]
@@ -385,7 +385,7 @@ def _with_singles_joined(strata: Sequence[Stratum], units: Units, aggregate: str
         metric, rows = stratum.by_run(stratum.rows)
         totals = np.asarray(np.sum(rows, axis=2, dtype=np.float64))
         scores.append(stratum.weight * scores_of(metric, totals))
-        # What each segment adds to the score of its own stratum, in each run.
+        # The influence of each segment on its own stratum, in each run.
         _, segments = stratum.by_run(stratum.segments)
         values = [student.influence_values(metric, of_system) for of_system in segments]
         moves.append(stratum.weight * np.stack(values).swapaxes(1, 2))
@@ -403,14 +403,14 @@ def _with_singles_joined(strata: Sequence[Stratum], units: Units, aggregate: str
 
 
 def drawn(several: Sequence[Scores], options: Options) -> list[Scores]:
-    """Return scores under several metrics, all resampled with one weight matrix when asked."""
+    """Return scores for several metrics, all resampled with one weight matrix on demand."""
     first, n_resamples = several[0], options.n_resamples
     if options.paired_runs or any(scores.by_run is not None for scores in several):
         from evalstats.designs.runs import check_runs
 
         check_runs(several, options.paired_runs)
     if options.method == "t" or first.by_run is not None or len(first.units.sides) > 1:
-        # Resampling segments says nothing of other runs, and no rows draw groups of two labels.
+        # Resampling segments does not cover other runs, and rows cannot draw two labels.
         n_resamples = 0
 
     @cache
@@ -437,10 +437,9 @@ def drawn(several: Sequence[Scores], options: Options) -> list[Scores]:
 def totals_scored(
     several: Sequence[Scores], weights: Weights, n_resamples: int, options: Options, then: Any
 ) -> Floats:
-    """Return what `then` makes of the totals of resamples, those of all metrics side by side.
+    """Return `then` applied to the totals of resamples, of all metrics side by side.
 
-    It takes totals `(R, K)` of each stratum, and makes `(R, W)`; it may have to travel to other
-    processes.
+    It maps totals `(R, K)` of each stratum to `(R, W)`; it may be sent to other processes.
     """
     parts = []
     for t, stratum in enumerate(several[0].strata):
@@ -452,12 +451,12 @@ def totals_scored(
     if len(parts) == 1 and n_resamples * parts[0][1].shape[1] <= _KEPT:
         totals = weighted_totals(weights, parts[0][1], n_resamples, options.executor)
         return np.asarray(then([totals]))
-    # Totals of many strata, or columns, take much memory: they are scored as they come.
+    # Totals of many strata, or columns, take much memory, so they are scored immediately.
     return stratum_totals(weights, parts, n_resamples, options.executor, then)
 
 
 def _scored(several: Sequence[Scores], totals: Sequence[Floats]) -> Floats:
-    """Return scores of systems under all metrics from totals of all strata, `(R, K)` each."""
+    """Return scores of systems for all metrics from totals of all strata, `(R, K)` each."""
     scores, start = [], [0] * len(totals)
     for one in several:
         of_metric = []
@@ -471,34 +470,34 @@ def _scored(several: Sequence[Scores], totals: Sequence[Floats]) -> Floats:
 
 
 def frozen(replicates: Floats) -> Floats:
-    """Return replicates `(B, S)` as `(S, B)`, which nobody can write to."""
+    """Return replicates `(B, S)` as a read-only array `(S, B)`."""
     rows = np.ascontiguousarray(replicates.T)
     rows.setflags(write=False)
     return rows
 
 
 def widest_bounds(several: Sequence[Scores]) -> tuple[float, float]:
-    """Return bounds that hold for each of several scores, and for their weighted mean."""
+    """Return bounds that are valid for several scores, and for their weighted mean."""
     low, high = zip(*(one.bounds for one in several), strict=True)
     return min(low), max(high)
 
 
 def refuse_fixed(scores: Scores, asking: str) -> None:
-    """Refuse what is about other items, where these are all there are."""
+    """Refuse questions about other items if items are fixed."""
     if scores.has_segments and not scores.units.has_values:
         raise InputError(
-            f"'all': {asking} is about other items, and these are all there are; leave it out",
+            f"'all': {asking} is about other items, but these are fixed; leave it out",
             argument="items",
         )
 
 
 def distinct_names(metrics: Sequence[Metric]) -> list[str]:
-    """Return what to call each metric; two with one name are told apart by their signatures."""
+    """Return the name of each metric; signatures are added to equal names."""
     names = [metric.name for metric in metrics]
     full = [
         f"{name} ({metric.signature})" if names.count(name) > 1 else name
         for name, metric in zip(names, metrics, strict=True)
     ]
     if len(set(full)) < len(full):
-        raise InputError(f"must differ, got {', '.join(names)}", argument="metrics")
+        raise InputError(f"must have different names, got {', '.join(names)}", argument="metrics")
     return full

@@ -1,4 +1,4 @@
-"""Many tasks in one call: a row a task, and a total over them; logs and files may have one."""
+"""Many tasks in one call: one row per task, and a total over them."""
 
 from __future__ import annotations
 
@@ -33,37 +33,37 @@ from evalstats.statistics.segments import SegmentStatistics
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: What is said of an argument that `Suite.estimate` or `Suite.compare` has not.
-_UNKNOWN = "is unknown, or for one task alone; options of a suite are "
+#: The message for unknown arguments of `Suite.estimate` and `Suite.compare`.
+_UNKNOWN = "is unknown, or only for single tasks; options of a suite are "
 _OF_SCORES = ", ".join(ScoreOptions.__annotations__)
 _OF_PAIRS = ", ".join(PairOptions.__annotations__)
 Tables = Mapping[str, Sequence[SegmentStatistics]]
-#: Labels by task, labels of the only task, or the name of a label.
+#: Labels by task, labels of a single task, or the name of a label.
 Groups = Any
 
 
 class Suite:
-    """Tasks whose scores are looked at one by one, and together.
+    """Several tasks, analysed separately and in total.
 
     Parameters
     ----------
     tasks : mapping of str to SegmentStatistics, or to a list of them
-        Name of each task and its statistics, one table a metric, of the same systems in all tasks;
-        or `Moments` in the place of each, of which a total has the tasks as strata. Metrics and
-        numbers of segments may differ.
+        Name of each task and its statistics, one table per metric, with the same systems in all
+        tasks; or `Moments` for each (in a total, tasks are then strata). Metrics and numbers of
+        segments may differ.
     aggregate : {"macro", "micro"} or mapping, optional
-        What the total is: the mean of the tasks' scores; the score of all segments together, for
-        one metric; or the mean with weights, ``{task: weight}``. By default there is a
-        macro total for each metric that two tasks have. Where every task has one metric and an
-        aggregate is given, there is one total over all tasks, whatever their metrics.
+        The total: the mean of the tasks' scores; the score of all segments together, for one
+        metric; or a weighted mean, ``{task: weight}``. By default there is a macro total for each
+        metric that at least two tasks have. If every task has one metric and an aggregate is given,
+        there is one total over all tasks, even with different metrics.
     groups : mapping of str to sequence, or str, optional
-        For some tasks, or all, what `evalstats.estimate` takes as groups.
+        Groups of some or all tasks, as in `evalstats.estimate`.
 
     Raises
     ------
     InputError
-        For no tasks, tasks of other systems, groups of unknown tasks, metrics of different
-        directions in one total, and different ones in a micro total.
+        Without tasks, and for tasks with different systems, groups of unknown tasks, metrics with
+        different directions in one total, and different metrics in a micro total.
 
     Examples
     --------
@@ -115,11 +115,11 @@ class Suite:
         texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({}),
         paired: bool = True,
     ) -> Suite:
-        """Return a suite of tasks, of which an only one may be called "" and may have strata.
+        """Return a suite of tasks; a single one may be named "" and may have strata.
 
-        `notes` stand before those of all that the suite is asked; `texts` of tasks, by name one a
-        segment, are for reports. Of systems that are not paired tasks have tables of each, and
-        groups and strata are by system.
+        `notes` come before the notes of all results; `texts` of tasks, by name, one per segment,
+        are for reports. For unpaired systems, tasks have one table per system, and groups and
+        strata are by system.
         """
         parts: Sequence[Part]
         if not paired:
@@ -129,14 +129,15 @@ class Suite:
         elif len(tasks) > 1:
             if strata is not None:
                 raise InputError(
-                    "are for one task, since several are strata; choose a task", argument="strata"
+                    "are for one task, because several tasks are strata themselves; choose a task",
+                    argument="strata",
                 )
             parts = cls(tasks, aggregate, groups=groups).parts
         else:
             ((name, tables),) = tasks.items()
             is_by_task = isinstance(groups, Mapping) and name in groups
             labels = groups[name] if is_by_task else groups
-            # Totals that have names are over several tasks.
+            # Named totals are over several tasks.
             whole = "micro" if aggregate is None or isinstance(aggregate, tuple) else aggregate
             parts = [Task(list(tables), name, labels, strata, whole)]
         suite = cls.__new__(cls)
@@ -182,24 +183,23 @@ class Suite:
             for one in (sample for of_metric in drawn for sample in of_metric.together):
                 estimates += estimates_of(one, options, part, single=single)
             limits.append(limits_of(drawn, part=part))
-        # Scores of one task have notes of their own.
+        # Scores of one task have their own notes.
         below = [] if single else notes_of(Facts(limits, estimates))
         return Estimates(tuple(estimates), (*self.notes, *below))
 
     @also_called(_UNKNOWN + _OF_PAIRS, seed="rng")
     @taking(PairOptions, DEFAULTS)
     def compare(self, **asked: Unpack[PairOptions]) -> Comparison:
-        """Say on which tasks systems differ, and whether they do in total.
+        """Compare systems on every task, and in total.
 
-        All rows of tasks under one metric, of all pairs, are a family, and the totals of all pairs
-        are another. (Where one total is made of different metrics, the rows of all tasks are one
-        family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
-        together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
-        method, and is called so. The row of a task is what `evalstats.compare` says of it alone,
-        with the same seed. The total rests on rows drawn within each task (tasks are strata, whose
-        names and order change no bit): its error is that of other items of the same tasks, and says
-        nothing of other tasks. Returns a `Difference` for each task, metric and pair, and then the
-        totals.
+        P-values of all pairs and tasks for one metric are adjusted together, and the totals of all
+        pairs are another family. (If a total combines different metrics, the rows of all tasks are
+        one family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, is
+        combined with Holm's method (1979) over the tasks; with one pair of systems it is Holm's
+        method, and is named so. The unadjusted row of a task is the same as from
+        `evalstats.compare` on this task, with the same seed. For the total, tasks are strata (names
+        and order do not change a bit): its error covers other items of the same tasks, not other
+        tasks. Returns a `Difference` for each task, metric and pair, and then the totals.
 
         Parameters
         ----------
@@ -223,18 +223,18 @@ class Suite:
 
 
 def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
-    """Return the tables of a task, or say what came in their place."""
+    """Return the tables of a task, or raise for other values."""
     if summaries := summaries_of(statistics):
         if summaries[0].has_totals:
             return summaries
         raise InputTypeError(
-            f"tasks[{name!r}] must be a SegmentStatistics or a list: totals of {summaries[0].name} "
-            f"are not known"
+            f"tasks[{name!r}] must be a SegmentStatistics or a list: {summaries[0].name} has no "
+            "totals"
         )
     if not is_statistics(statistics):
         raise InputTypeError(
             f"tasks[{name!r}] must be a SegmentStatistics or a list of them, got "
-            f"{type(statistics).__name__}; es.extract makes them of texts and scores"
+            f"{type(statistics).__name__}; es.extract makes them from texts or scores"
         )
     try:
         return tables_of(statistics)
@@ -247,7 +247,7 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
     first = next(iter(tasks.values()))[0].systems
     kinds = {type(tables[0]) for tables in tasks.values()}
     if len(kinds) > 1:
-        raise InputError("all tasks must have statistics of segments, or all of them moments")
+        raise InputError("all tasks must have statistics of segments, or all must have moments")
     for name, tables in tasks.items():
         systems = tables[0].systems
         if set(systems) != set(first):
@@ -258,8 +258,8 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
             )
         if systems != first and kinds != {SegmentStatistics}:
             raise InputError(
-                f"all tasks must have the systems in one order, got {list(first)} and, in task "
-                f"{name!r}, {list(systems)}"
+                f"all tasks must have the systems in the same order, got {list(first)} and, in "
+                f"task {name!r}, {list(systems)}"
             )
         if systems != first:
             order = [systems.index(system) for system in first]
@@ -286,6 +286,6 @@ def _as_groups(
                 f"has unknown task {name!r}; tasks are {', '.join(tasks)}", argument="groups"
             )
     return {
-        name: listed(labels, f"groups[{name!r}]", "labels, one a segment")
+        name: listed(labels, f"groups[{name!r}]", "labels, one per segment")
         for name, labels in groups.items()
     }

@@ -1,7 +1,7 @@
-"""Tasks: statistics with the design of their evaluation, from what a caller passes; totals.
+"""Tasks: statistics with their design, from a caller's arguments; totals.
 
-A total has several tasks as its strata, or averages their scores. What stands in the place of
-statistics, as sums of a corpus or who won battles, is a `Summary`.
+A total has several tasks as its strata, or averages their scores. A `Summary` replaces statistics,
+for example sums of a corpus or battles.
 """
 
 from __future__ import annotations
@@ -65,47 +65,47 @@ if TYPE_CHECKING:
     from evalstats.designs.samples import Unpaired
 
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
-#: What is scored, of systems with the same segments or not.
+#: A scored part, with paired or unpaired systems.
 Part: TypeAlias = "Task | Total | Unpaired"
-#: Different metrics that the name of a total names; more are counted.
+#: How many metrics the name of a total lists; more are counted.
 _NAMED = 3
 
 
 class Summary(ABC):
-    """What stands in the place of statistics, as sums of a corpus, or who won battles.
+    """A replacement for statistics, such as sums of a corpus, or battles.
 
-    A subclass says what is drawn of it; the core asks nothing else.
+    A subclass defines how it is resampled; the core needs nothing else.
     """
 
-    #: What it keeps in the place of segments, for messages: "sums and products".
+    #: What it keeps instead of segments, for messages: "sums and products".
     keeps: ClassVar[str]
-    #: Whether nothing is drawn of it, so that t decides.
+    #: Whether it cannot be resampled, so that t is used.
     is_by_t: ClassVar[bool] = False
-    #: Whether tasks of such summaries have totals, and so suites and gates.
+    #: Whether tasks of such summaries have totals, for suites and gates.
     has_totals: ClassVar[bool] = False
 
     systems: tuple[str, ...]
-    metric: Any  # of which name and signature are asked
-    unit: str  # "segment", or what groups are called
+    metric: Any  # with a name and a signature
+    unit: str  # "segment", or the name of groups
 
     @property
     @abstractmethod
     def n_segments(self) -> int:
-        """How many units there are."""
+        """Number of units."""
 
     @property
     def name(self) -> str:
-        """What messages call it: "a Moments"."""
+        """Its name in messages: "a Moments"."""
         return f"a {type(self).__name__}"
 
     @property
     def why(self) -> str:
-        """Why something is not known: "a Moments keeps sums and products only"."""
+        """Why something is unknown: "a Moments keeps sums and products only"."""
         return f"{self.name} keeps {self.keeps} only"
 
     @abstractmethod
     def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
-        """Return the scores of the systems; tables call the metric by this name."""
+        """Return the scores of the systems; `name` is the metric's name in tables."""
 
     @classmethod
     def total(cls, tasks: Mapping[str, Any], aggregate: Aggregate) -> Scores:
@@ -113,7 +113,7 @@ class Summary(ABC):
         raise NotImplementedError
 
     def labelled(self, groups: Labels, strata: Labels) -> Summary:
-        """Return the same with labels for groups and strata, which most summaries have decided."""
+        """Return the same with labels for groups and strata, which most summaries refuse."""
         for name, labels in (("groups", groups), ("strata", strata)):
             if labels is not None:
                 raise InputError(f"must be left out when {self.name} is given", argument=name)
@@ -121,7 +121,7 @@ class Summary(ABC):
 
 
 def summaries_of(value: object) -> list[Any]:
-    """Return a summary, or several of one type, as a list, which is empty for anything else.
+    """Return a summary, or several of one type, as a list, empty for anything else.
 
     >>> summaries_of([1, 0])
     []
@@ -133,9 +133,9 @@ def summaries_of(value: object) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Statistics of systems under some metrics, or summaries of them, and their design.
+    """Statistics of systems for some metrics, or summaries, and their design.
 
-    `groups` and `strata` have one label a segment, or name a label that the statistics have.
+    `groups` and `strata` have one label per segment, or are the name of a label of the statistics.
     """
 
     statistics: Sequence[Any]  # `SegmentStatistics`, or summaries
@@ -143,13 +143,13 @@ class Task:
     groups: Labels = None
     strata: Labels = None
     aggregate: Aggregated = "micro"
-    #: Texts of the systems, and the references of each segment, where that is what came.
+    #: Texts of the systems, and the references of each segment, if texts were given.
     outputs: Mapping[str, Sequence[str]] = field(default_factory=dict)
     references: Sequence[Any] = ()
-    #: What kind of total it is, where it is that of its own strata.
+    #: The kind of total, if it is the total of its own strata.
     total: str | None = None
 
-    #: The name of its metric is that of a total alone.
+    #: Only totals have the name of a metric.
     metric: ClassVar[str] = ""
 
     @property
@@ -158,7 +158,7 @@ class Task:
         return tuple(self.statistics[0].systems)
 
     def drawn(self, options: Options) -> list[Scores]:
-        """Return the scores under each metric, to be resampled; errors name the task."""
+        """Return the scores for each metric, to be resampled; errors name the task."""
         summaries = summaries_of(self.statistics)
         try:
             if not summaries:
@@ -172,7 +172,7 @@ class Task:
             raise error.within(f"task {self.name!r}") if self.name else error from None
 
     def units(self) -> Units:
-        """Return what is drawn."""
+        """Return the units."""
         tables = self.statistics
         given = {"groups": self.groups, "strata": self.strata}
         groups, strata = (
@@ -194,7 +194,7 @@ class Task:
         return drawn_apart(units, labelled)
 
     def scores(self) -> list[Scores]:
-        """Return the scores under each metric, of which nothing is drawn yet."""
+        """Return the scores for each metric, without replicates."""
         units = self.units()
         aggregate = as_aggregate(self.aggregate, units.labels)
         names = distinct_names([table.metric for table in self.statistics])
@@ -204,7 +204,7 @@ class Task:
         ]
 
     def unit_names(self) -> list[str]:
-        """Return what the unit of each segment is called: its group, or its id."""
+        """Return the name of the unit of each segment: its group, or its id."""
         groups: Any = labels_of(self.statistics, self.groups, "groups")
         is_one = groups is not None and not isinstance(groups, Mapping)
         return list(map(str, groups)) if is_one else self.segment_names()
@@ -217,28 +217,28 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Total:
-    """A total over tasks, each under one metric: they are its strata, or are averaged."""
+    """A total over tasks, each with one metric: they are its strata, or are averaged."""
 
     tasks: Sequence[Task]
     aggregate: Aggregated
     name: str
     suite: Mapping[str, Sequence[SegmentStatistics]]  # all tasks with all metrics
-    #: The texts are those of its tasks.
+    #: Texts belong to its tasks.
     outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
 
     @property
     def total(self) -> str:
-        """What it is, whatever it is called: "micro", "macro" or "weighted"."""
+        """Its kind, whatever its name: "micro", "macro" or "weighted"."""
         return self.aggregate if isinstance(self.aggregate, str) else "weighted"
 
     @property
     def statistics(self) -> list[SegmentStatistics]:
-        """Its tables, one a task."""
+        """Its tables, one per task."""
         return [task.statistics[0] for task in self.tasks]
 
     @property
     def metric(self) -> str:
-        """The name of the metric, or of the metrics, whatever the order of the tasks."""
+        """The name of the metric, or of the metrics, independent of the order of tasks."""
         names = sorted({table.metric.name for table in self.statistics})
         return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
 
@@ -254,9 +254,9 @@ class Total:
             other = task.statistics[0].metric
             if one.higher_is_better != other.higher_is_better:
                 raise InputError(
-                    f"a total needs scores of one direction: of {one.name} (task {first.name!r}) "
-                    f"and {other.name} (task {task.name!r}) one is better when higher, the other "
-                    f"when lower"
+                    f"a total needs scores with one direction: of {one.name} (task "
+                    f"{first.name!r}) and {other.name} (task {task.name!r}) one is better when "
+                    "higher, the other when lower"
                 )
             is_same = (one.name, one.signature) == (other.name, other.signature)
             if self.aggregate == "micro" and not is_same:
@@ -268,16 +268,14 @@ class Total:
         if len(set(counts)) > 1:
             named = zip(counts, self.tasks, strict=True)
             numbers = ", ".join(f"{n} for {task.name!r}" for n, task in named)
-            raise InputError(
-                f"a total needs as many runs of each system on each task, got {numbers}"
-            )
+            raise InputError(f"a total needs the same number of runs on each task, got {numbers}")
 
     @cached_property
     def ordered(self) -> Sequence[Task]:
         """Its tasks in the order in which they are drawn, the same for all metrics.
 
-        It follows from what the tasks are: neither the names nor the order of tasks, or of systems,
-        change a bit of a total. Sizes and labels come first, so that another metric seldom does.
+        It depends only on the data: names and order of tasks, or of systems, do not change a bit of
+        a total. Sizes and labels come first, so the metric rarely matters.
         """
         if summaries_of(self.statistics):
             return self.tasks
@@ -288,8 +286,8 @@ class Total:
             labels = labels_of(tables, task.groups, "groups")
             if isinstance(labels, Mapping):
                 raise InputError(
-                    f"must be one label a segment where tasks have a total, got {list(labels)}; "
-                    f"give one",
+                    f"must be one label per segment if tasks have a total, got {list(labels)}; "
+                    "give one",
                     argument="groups",
                 )
             codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
@@ -308,11 +306,11 @@ class Total:
         return drawn(self.scores(), options)
 
     def unit_names(self) -> list[str]:
-        """Return what the unit of each segment is called, after its task."""
+        """Return the name of the unit of each segment, after its task."""
         return [f"{task.name}: {name}" for task in self.ordered for name in task.unit_names()]
 
     def scores(self) -> list[Scores]:
-        """Return its only scores, of which nothing is drawn yet."""
+        """Return its scores, without replicates."""
         order = self.ordered
         tables, names = [task.statistics[0] for task in order], [task.name for task in order]
         asked = self.aggregate
@@ -361,11 +359,11 @@ class Total:
 
 
 def _as_strata(several: Sequence[Units], names: Sequence[str]) -> Units:
-    """Return the units of tasks, which are strata with these names."""
+    """Return the units of tasks, with tasks as strata."""
     numbers = np.repeat(np.arange(len(several)), [units.n for units in several])
     members = None
     if any(units.members is not None for units in several):
-        # A segment without label is a group of its own.
+        # A segment without a label is a group of its own.
         starts = np.searchsorted(numbers, np.arange(len(several)))
         apart = zip(several, starts, strict=True)
         members = np.concatenate([start + units.of_segments for units, start in apart])
@@ -374,7 +372,7 @@ def _as_strata(several: Sequence[Units], names: Sequence[str]) -> Units:
 
 
 def name_of_all(tables: Collection[SegmentStatistics]) -> str:
-    """Return what the total over tasks with these tables is called: "all 3 domains"."""
+    """Return the name of the total over tasks with these tables: "all 3 domains"."""
     part = only((getattr(table, "part", "task") for table in tables), "task")
     return f"both {plural(part)}" if len(tables) == 2 else f"all {counted(len(tables), part)}"
 
@@ -384,9 +382,9 @@ def as_totals(
     aggregate: Aggregated | None,
     groups: Mapping[str, Labels],
 ) -> list[Total]:
-    """Return the totals that there are: one a metric, or one over all tasks, or none.
+    """Return the totals: one per metric, one over all tasks, or none.
 
-    Those that have names come first, and then the usual ones over tasks that none of them is over.
+    Named totals come first, then default totals over the remaining tasks.
     """
     named = aggregate if isinstance(aggregate, tuple) else ()
     asked = None if isinstance(aggregate, tuple) else aggregate
@@ -410,7 +408,7 @@ def as_totals(
             known.add((one.metric, frozenset(under)))
     for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
         under = _under(tasks, metric)
-        # Of tasks with other runs there is no mean.
+        # Tasks with different numbers of runs have no mean.
         is_one = asked is not None or len(set(map(_n_runs, under.values()))) == 1
         if len(under) > 1 and is_one and (metric, frozenset(under)) not in known:
             totals.append(total(under, asked or "macro"))
@@ -418,16 +416,16 @@ def as_totals(
 
 
 def refuse_namesake(total: str, tasks: Collection[str]) -> None:
-    """Refuse a task that is called as a total is."""
+    """Refuse a task with the name of a total."""
     if total in tasks:
         raise InputError(
-            f"a task, or stratum, is called {total!r}, which is the name of a total over all of "
-            f"them; give it another name"
+            f"a task, or stratum, has the name {total!r}, which is the name of the total; give it "
+            "another name"
         )
 
 
 def _under(tasks: Mapping[str, list[Any]], metric: str) -> dict[str, SegmentStatistics]:
-    """Return the tables of tasks that have one under a metric."""
+    """Return the tables of tasks that have this metric."""
     under: dict[str, SegmentStatistics] = {}
     for name, of_task in tasks.items():
         fitting = [table for table in of_task if table.metric.name == metric]
@@ -445,7 +443,7 @@ def _n_runs(table: SegmentStatistics) -> int:
 
 
 def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:
-    """Return the signature of the metric of all tables; of several metrics, theirs with names."""
+    """Return the signature of the metric of all tables, or named signatures of several metrics."""
     signatures = [table.metric_signature for table in tables]
     signature = merged(signatures)
     metrics = zip((table.metric.name for table in tables), signatures, strict=True)
@@ -466,8 +464,8 @@ def as_task(
     human: object = None,
     executor: Workers = None,
 ) -> Task:
-    """Return the only task of a call; texts are extracted, by default under BLEU."""
-    # Labels are looked at more than once.
+    """Return the task of a call; texts are extracted, by default for BLEU."""
+    # Labels are used more than once.
     groups, strata = (list(x) if isinstance(x, Iterator) else x for x in (groups, strata))
     labels = {"groups": groups, "strata": strata}
     task = partial(Task, groups=groups, strata=strata, aggregate=aggregate)
@@ -488,7 +486,7 @@ def as_task(
         labels |= {f"groups[{name!r}]": given for name, given in groups.items()}
     known = {name: value for name, value in labels.items() if value is not None}
     for name, value in known.items():
-        listed(value, name, "labels, one a segment")
+        listed(value, name, "labels, one per segment")
     if known:
         as_systems(hypotheses, references=references, **known)
     metrics = "bleu" if metrics is None else metrics
@@ -507,7 +505,7 @@ def as_task(
 
 
 def systems_of(hypotheses: Any) -> tuple[str, ...]:
-    """Return the names of the systems, before anything is read that takes time."""
+    """Return the names of the systems, before any slow reading."""
     if summaries := summaries_of(hypotheses):
         return tuple(summaries[0].systems)
     if is_statistics(hypotheses):
@@ -516,7 +514,7 @@ def systems_of(hypotheses: Any) -> tuple[str, ...]:
 
 
 def is_statistics(value: object) -> TypeGuard[Statistics]:
-    """Return whether statistics came in place of texts."""
+    """Return whether the argument is statistics."""
     return isinstance(value, SegmentStatistics) or (
         isinstance(value, (list, tuple))
         and bool(value)
@@ -527,7 +525,7 @@ def is_statistics(value: object) -> TypeGuard[Statistics]:
 def tables_of(
     statistics: Statistics, references: object = None, metrics: Metrics | None = None
 ) -> list[SegmentStatistics]:
-    """Return statistics that the caller extracted, as a list; other arguments are left out."""
+    """Return a caller's statistics as a list; other arguments must be left out."""
     if references is not None:
         raise InputError("must be left out when SegmentStatistics are given", argument="references")
     several = [statistics] if isinstance(statistics, SegmentStatistics) else statistics
@@ -535,7 +533,7 @@ def tables_of(
     check_same_segments(tables)
     if metrics is not None and as_metrics(metrics) != [table.metric for table in tables]:
         raise InputError(
-            "must be left out when SegmentStatistics are given: theirs are "
+            "must be left out when SegmentStatistics are given: they have "
             + ", ".join(table.metric.name for table in tables),
             argument="metrics",
         )
@@ -543,7 +541,7 @@ def tables_of(
 
 
 def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argument: str) -> Labels:
-    """Return labels, one a segment, that may be named by a label that statistics have."""
+    """Return labels, one per segment, given directly or as the name of a label."""
     known = tables[0].labels
     if known and (both := names_of_labels(labels, tables[0].n_segments)):
         labels = dict(zip(both, both, strict=True))
@@ -554,29 +552,29 @@ def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argumen
     if labels not in known:
         names = ", ".join(known) or "none"
         raise InputError(
-            Argument(argument, labels), f" is no label of the segments; they have {names}"
+            Argument(argument, labels), f" is not a label of the segments; they have {names}"
         )
     values = known[labels]
     if n_without := values.count(""):
         raise InputError(
             Argument(argument, labels),
-            f": {n_without:,} of {len(values):,} segments have none; give each one, or leave them "
-            f"out",
+            f": {n_without:,} of {len(values):,} segments have no label; give every segment a "
+            "label, or leave them out",
         )
     return values
 
 
 def is_extracted(value: object) -> bool:
-    """Return whether statistics came in place of texts, or summaries of them."""
+    """Return whether the argument is statistics or summaries."""
     return is_statistics(value) or bool(summaries_of(value))
 
 
 def as_decided(hypotheses: object, options: Options) -> Options:
-    """Return the options with what a summary has decided: t, where nothing can be drawn of it."""
+    """Return the options for a summary: t, if it cannot be resampled."""
     summaries = summaries_of(hypotheses)
     if summaries and options.paired_runs:
         raise InputError(
-            f"is for several runs of each system, and {summaries[0].why}; leave it out",
+            f"is for several runs of each system, but {summaries[0].why}; leave it out",
             argument="paired_runs",
         )
     return replace(options, method="t") if summaries and summaries[0].is_by_t else options
@@ -585,7 +583,7 @@ def as_decided(hypotheses: object, options: Options) -> Options:
 def _check_summaries(
     summaries: Sequence[Summary], metrics: Metrics | None, others: Mapping[str, object]
 ) -> None:
-    """Refuse arguments that summaries have decided, or know nothing of."""
+    """Refuse arguments that summaries do not support."""
     first = summaries[0]
     for name, value in others.items():
         if value is not None:
@@ -594,13 +592,13 @@ def _check_summaries(
     asked = known if metrics is None else as_metrics(metrics)
     if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in known]:
         raise InputError(
-            f"must be left out when {first.name} is given: its are "
+            f"must be left out when {first.name} is given: it has "
             + ", ".join(metric.name for metric in known),
             argument="metrics",
         )
     if len({summary.systems for summary in summaries}) > 1:
         raise InputError(
-            f"{first.name} of each metric must have the same systems, in one order",
+            f"{first.name} of each metric must have the same systems, in the same order",
             argument="hypotheses",
         )
     for summary in summaries:
@@ -608,7 +606,7 @@ def _check_summaries(
 
 
 def _check_columns(columns: Sequence[tuple[str, Any]], others: Mapping[str, object]) -> None:
-    """Refuse a frame with a row a score, and a column of systems as another argument too."""
+    """Refuse a frame with one row per score, or a column of systems given twice."""
     kinds: dict[bool, Any] = {}
     for name, column in columns:
         there = [
@@ -618,9 +616,9 @@ def _check_columns(columns: Sequence[tuple[str, Any]], others: Mapping[str, obje
             kinds.setdefault(isinstance(there[0], str), name)
     if len(kinds) > 1:
         raise InputTypeError(
-            f"is a frame with texts ({kinds[True]!r}) and numbers ({kinds[False]!r}), and each "
-            f"column must be a system; compare_logs and estimate_logs read frames with a row a "
-            f"score, and columns such as model, item and score",
+            f"is a frame with texts ({kinds[True]!r}) and numbers ({kinds[False]!r}), but each "
+            "column must be a system; compare_logs and estimate_logs read frames with one row per "
+            "score, and columns such as model, item and score",
             argument="hypotheses",
         )
     names = [name for name, _ in columns]
@@ -628,14 +626,14 @@ def _check_columns(columns: Sequence[tuple[str, Any]], others: Mapping[str, obje
         label = getattr(value, "name", None)
         if label is not None and label in names:
             raise InputError(
-                f"is column {label!r} of the frame of hypotheses, where each column is a "
-                f"system; give only the columns of systems",
+                f"is column {label!r} of the frame of hypotheses, in which each column is a "
+                "system; give only the columns of systems",
                 argument=argument,
             )
 
 
 def _texts(hypotheses: object, references: object) -> tuple[dict[str, Sequence[str]], list[Any]]:
-    """Return outputs by system where all are lists of texts, and references that are a list."""
+    """Return outputs by system if all are lists of texts, and references if a list."""
     systems = dict(hypotheses) if isinstance(hypotheses, Mapping) else {}
     are_texts = all(
         isinstance(outputs, (list, tuple)) and all(isinstance(text, str) for text in outputs)

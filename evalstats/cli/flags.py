@@ -1,10 +1,10 @@
-"""What can be typed: one table of commands, and one of options, in which each stands once.
+"""The command line: one table of commands, and one of options.
 
-A question of a comparison is one entry. A command that asks it names the method, or a public
-function of evalstats that takes a comparison: ``"cases": Command(..., asks="cases")`` prints,
-writes and draws what `Comparison.cases` returns. A flag that asks it is an `Option` whose use is
-"question": ``--by LABEL`` prints what `Comparison.by` returns of the value. A command that asks
-nothing of a comparison is the function of its name in `commands`.
+A question of a comparison is one entry. A command for it names the method, or a public function of
+evalstats that takes a comparison: ``"cases": Command(..., asks="cases")`` prints, writes and draws
+the result of `Comparison.cases`. A flag for it is an `Option` with the use "question": ``--by
+LABEL`` prints the result of `Comparison.by` for the value. Other commands are the functions with
+their names in `commands`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from evalstats.analysis.settings import SETTINGS
 
 
 class Command(NamedTuple):
-    """What a command is for, how it is typed, examples, and which options it `takes`.
+    """The purpose of a command, its usage, examples, and the options that it `takes`.
 
-    These are the options of its name, and those of the groups that are named here: of "texts" and
-    "logs", "scored" with intervals, in "units", "drawn" by resamples, "printed" in a form. `asks`
-    is the method of a comparison, or the function of one, that answers it.
+    These are the options for its name, and for the groups named here: of "texts" and "logs",
+    "scored" with intervals, in "units", "drawn" by resamples, "printed" in a form. `asks` is the
+    method of a comparison, or the function of one, that gives the result.
     """
 
     about: str
@@ -33,17 +33,17 @@ class Command(NamedTuple):
 
 
 class Option(NamedTuple):
-    """How an option is typed, of which commands or groups it is one, what it does and becomes.
+    """An option: its spelling, its commands or groups, its help, and its use.
 
-    Its last word says what comes after it: nothing, a value, one value or more (``FILE...``), or
-    one of several (``mean|runs``). In the options of a command it has the name `to`, or else its
-    first long one. What may be given `again` is a list; for some commands other fields hold
+    Its last word is its value: none, a value, one or more values (``FILE...``), or one of several
+    words (``mean|runs``). Its name among the options of a command is `to`, or else its first long
+    flag. An option that may be given `again` is a list; for some commands other fields are used
     `instead`.
 
-    Its `use` is in these words: an "argument" of the call under its name; a "question" of the
-    comparison, asked with the value; a "label" of segments; what only "texts", a "log" or "battles"
-    have; "rare" if only ``--help-all`` shows it. Of an option of `forms` the value is an argument
-    of `to_text` and its like.
+    Its `use` consists of these words: an "argument" of the call by its name; a "question" of the
+    comparison, with the value; a "label" of segments; options only for "texts", a "log" or
+    "battles"; "rare" if only ``--help-all`` shows it. The value of an option with `forms` is an
+    argument of `to_text` and similar methods.
     """
 
     typed: str
@@ -57,13 +57,13 @@ class Option(NamedTuple):
 
     @property
     def flags(self) -> list[str]:
-        """How it is called; an input that needs no flag has its name in lower case."""
+        """Its flags; an input without a flag has its name in lower case."""
         words = self.typed.replace(",", "").split()
         return [word for word in words if word.startswith("-")] or ["logs"]
 
     @property
     def value(self) -> str:
-        """What comes after it, as it is typed."""
+        """Its value, as typed."""
         last = self.typed.split()[-1]
         return "" if last.startswith("-") else last
 
@@ -75,7 +75,7 @@ class Option(NamedTuple):
 
 
 def _core(name: str, commands: str, use: str = "", **more: Any) -> Option:
-    """Return an option of the core's schema, of these commands or groups, in this use."""
+    """Return an option of the core's schema, for these commands or groups, with this use."""
     setting = SETTINGS[name]
     return Option(setting.typed, commands, setting.help, use, to=name, **more)
 
@@ -83,7 +83,7 @@ def _core(name: str, commands: str, use: str = "", **more: Any) -> Option:
 _INPUT = "LOG... | FILE.npz... | -i OUT... -r REF..."
 COMMANDS = {
     "compare": Command(
-        "which systems differ, by how much, and how sure that is", _INPUT,
+        "compare systems: differences with intervals and p-values", _INPUT,
         ("-r ref.txt -i old.txt new.txt -m bleu chrf --baseline old", "logs/ --task 'mmlu*'"),
         "texts logs scored units drawn printed"),
     "estimate": Command(
@@ -91,50 +91,53 @@ COMMANDS = {
         ("-r ref.txt -i system.txt -m chrf++", "scores.csv --groups document"),
         "texts logs scored units drawn printed"),
     "rank": Command(
-        "ranks with their intervals, tiers of ties", _INPUT,
+        "rank systems, with intervals and tiers of ties", _INPUT,
         ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --clusters wmt25"),
         "texts logs scored units drawn printed"),
     "power": Command(
-        "from a pilot: which differences are found, how many segments they need", _INPUT,
+        "plan a test set from a pilot: detectable differences, segments needed", _INPUT,
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
         "texts logs units printed"),
     "gate": Command(
-        "may a new model take another's place? exit code 0 passed, 1 failed, 3 undecided, 4 go on",
+        "decide if a new model may replace another; exit code 0 passed, 1 failed, 3 undecided, 4 "
+        "go on",
         "NEW --baseline BASE --margin POINTS | NEW --at-least POINTS",
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1"),
         "texts logs units drawn printed"),
     "plan": Command(
-        "which items to run a new system on, so that the score of all is known", _INPUT,
+        "choose a subset of items that estimates the full score", _INPUT,
         ("base/ --items 125 -o plan.json -o items.csv",
          "-r ref.txt -i a.txt b.txt c.txt --items 400 -o plan.json"),
         "texts logs printed"),
     "cases": Command(
-        "which items with several trials got worse, each tested by itself", "NEW --baseline BASE",
+        "find the items with several trials that got worse, each tested separately", "NEW "
+                                                                                     "--baseline "
+                                                                                     "BASE",
         ("logs/new --baseline logs/old", "agents.csv --systems new --baseline old -o cases.csv"),
         "logs drawn printed", asks="cases"),
     "meta": Command(
-        "which metrics rank systems as people do: metrics in the place of systems",
+        "compare metrics by their agreement with people",
         "HUMAN LOG... | -i OUT... -r REF... --scores HUMAN",
         ("human.tsv metrics.tsv", "-r ref.txt -i systems/*.txt -m bleu chrf --scores human.csv"),
         "texts logs drawn printed"),
     "show": Command(
-        "what is in a log, a table of scores, a file of statistics or a result",
+        "show the contents of a log, table of scores or file of statistics or a result",
         "LOG... | FILE.npz... | RESULT.json",
         ("logs/", "scores.csv --metric acc"), "logs printed"),
     "extract": Command(
-        "keep statistics, to compare without texts", "-i OUT... -r REF... -o FILE.npz",
+        "save statistics, to compare them later without texts", "-i OUT... -r REF... -o FILE.npz",
         ("-r ref.txt -i system.txt -o system.npz",
          "-r ref.txt -i a.txt b.txt -m chrf -o chrf.npz"), "texts"),
     "demo": Command(
-        "compare four systems on the bundled sample; with --files write what the pages read", "",
+        "compare four systems of the bundled sample; with --files write the files of the pages", "",
         ("", "--files examples"), "printed"),
     "guide": Command(
-        "print a page for coding assistants: what to ask, which command, what may be said", "",
+        "print a guide for coding assistants: questions, commands, conclusions", "",
         ("",), ""),
 }  # fmt: skip
 
-#: Columns of help: at most, and beside an option at least.
+#: Columns of help: the most, and the fewest beside an option.
 _WIDEST, _NARROWEST = 100, 20
 _OUTPUT = "txt md tex csv json html png pdf svg; printed as well; repeats"
 _FORMS = "text|json|markdown|latex|html|csv"
@@ -142,108 +145,122 @@ _FORMS = "text|json|markdown|latex|html|csv"
 OPTIONS = {
     "input": [
         Option("LOG...", "logs", "a log, a folder, a table of scores, or FILE.npz"),
-        Option("-i, --input FILE...", "texts", "outputs, a file a system, a segment a line"),
-        Option("-r, --references FILE...", "texts", "a file a reference; - is standard input",
+        Option("-i, --input FILE...", "texts",
+               "outputs: one file per system, one segment per line"),
+        Option("-r, --references FILE...", "texts", "references: one or more files; - is standard "
+                                                    "input",
                "texts"),
-        Option("--num-refs N", "texts", "references in a line of -r, with tabs between them",
+        Option("--num-refs N", "texts", "number of tab-separated references per line of -r",
                "texts rare"),
         Option("--blank-is-absent", "texts",
-               "an empty line means that this reference is absent, not that it is empty",
+               "treat empty lines as absent references",
                "texts rare"),
         Option("-m, --metrics, --metric METRIC...", "texts logs",
-               "bleu (default) chrf chrf++ ter wer cer rougeL; which of logs",
+               "bleu (default) chrf chrf++ ter wer cer rougeL; for logs, patterns",
                instead={name: {"help": "which of logs"} for name in ("show", "cases")}),
-        Option("--systems PATTERN...", "logs", "choose systems, and their order"),
-        Option("--names NAME...", "texts show", "names of systems, one a file; again for runs"),
-        Option("--task PATTERN...", "logs", "tasks of logs, such as 'mmlu*'", "log"),
+        Option("--systems PATTERN...", "logs", "systems to use, in order"),
+        Option("--names NAME...", "texts show",
+               "names of systems, one per file; repeat a name for runs"),
+        Option("--task PATTERN...", "logs", "tasks in logs, such as 'mmlu*'", "log"),
         Option("--filter PATTERN...", "logs", "filters of lm-evaluation-harness", "log rare"),
         Option("--missing error|failure|intersect|available", "logs",
-               "where not all have all (default: error; crashes of agents fail)", "log rare"),
+               "what to do with missing items (default: error; crashes of agents fail)",
+               "log rare"),
         Option("--epochs EPOCHS", "logs",
-               "several answers to an item (default: mean, or runs); several are several metrics",
+               "how to treat several answers per item (default: mean, or runs); repeatable",
                "log rare", again=True),
         Option("--human FILE|COLUMN", "units meta",
-               "people's scores of a part of the items, beside a judge's of all", "log rare",
+               "people's scores of some of the items, to correct a judge's scores", "log rare",
                instead={"meta": {"typed": "--human METRIC", "use": "log",
-                                 "help": "which scores are people's (default: the first log's)"}}),
+                                 "help": "metric with people's scores (default: the first)"}}),
         Option("--measure spa|pa|acc_eq|pearson|kendall", "meta",
-               "of pairs of systems (spa, pa), or of outputs within segments (default: spa)",
+               "agreement on pairs of systems (spa, pa), or on outputs of a segment (default: spa)",
                "argument"),
         Option("--plan FILE", "scored gate",
-               "systems were run on all items, or on those of the plan (texts: other lines empty)",
+               "plan of the items on which systems were run (texts: other lines are empty)",
                "rare"),
-        Option("--items N", "plan", "how many to run; of groups in the mean", "argument", to="n"),
+        Option("--items N", "plan",
+               "number of items to run; on average, with groups", "argument", to="n"),
         Option("--how equal|active", "plan",
-               "as likely all, or more where earlier systems surprise (default: equal)",
+               "equal probabilities, or more for items that are hard to predict (default: equal)",
                "argument"),
-        Option("--scale log-odds|elo", "scored", "of strengths, of battles (default: log-odds)",
+        Option("--scale log-odds|elo", "scored",
+               "scale of strengths from battles (default: log-odds)",
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
                "what may differ: version shots dataset arguments prompts; what may be: missing "
                "labels empty alike unread unmoved floor scale", "rare"),
         Option("--columns COLUMN=ROLE...", "logs", "what is in tables of scores: mine=score",
                "log rare"),
-        Option("--lower-is-better METRIC...", "logs", "of scores whose name does not say it",
+        Option("--lower-is-better METRIC...", "logs", "metrics for which lower scores are better",
                "log rare"),
-        Option("--higher-is-better METRIC...", "logs", "likewise", "log rare"),
-        Option("-t, --test-set NAME", "texts", "sacreBLEU's test set in place of -r; with -l",
+        Option("--higher-is-better METRIC...", "logs", "metrics for which higher scores are better",
+               "log rare"),
+        Option("-t, --test-set NAME", "texts", "test set of sacreBLEU, instead of -r; with -l",
                "texts rare"),
-        Option("-l, --language-pair SRC-TRG", "texts", "en-de: TRG chooses the tokeniser",
+        Option("-l, --language-pair SRC-TRG", "texts",
+               "such as en-de; TRG determines the tokeniser",
                "texts rare"),
         Option("--scores FILE...", "scored meta",
-               "scores of the systems and lines of -i, as of COMET", "texts rare",
+               "scores of the systems and lines of -i, such as COMET", "texts rare",
                instead={"meta": {"help": "people's scores of the systems and lines of -i",
                                  "use": "texts"}}),
-        Option("--ids FILE", "extract", "one name of a segment a line"),
+        Option("--ids FILE", "extract", "file with one segment id per line"),
     ],
     "units": [
         _core("groups", "units plan meta", "label"),
         _core("strata", "units plan", "label rare"),
-        Option("--unpaired", "compare rank gate", "systems have other items; -r: a file a system",
+        Option("--unpaired", "compare rank gate",
+               "systems have different items; -r: one file per system",
                "rare"),
         _core("paired_runs", "compare rank gate", "argument rare"),
-        Option("--by NAME|FILE", "compare", "a row a domain, and whether they differ",
+        Option("--by NAME|FILE", "compare", "results per domain, and whether domains differ",
                "label question rare"),
         _core("aggregate", "units", "rare"),
     ],
     "test": [
         _core("baseline", "compare power gate cases meta",
               instead={"gate": {"typed": "--baseline BASE",
-                                 "help": "what is in use: log, file of outputs, or name"},
+                                 "help": "the system in use: log, file of outputs, or name"},
                         "cases": {"typed": "--baseline BASE",
-                                  "help": "what is in use: a log, or a name"}}),
+                                  "help": "the system in use: a log, or a name"}}),
         _core("margin", "compare gate", "argument"),
         _core("recovery", "compare gate", "argument"),
-        Option("--at-least POINTS", "gate power", "without a baseline: the score to reach",
+        Option("--at-least POINTS", "gate power", "the score to reach, without a baseline",
                "argument"),
-        Option("--at-most POINTS", "gate power", "likewise, where lower is better",
+        Option("--at-most POINTS", "gate power", "the same, if lower is better",
                "argument rare"),
-        Option("--on all|total", "gate", "all, or of tasks the total, decide (default: all)",
+        Option("--on all|total", "gate",
+               "what must pass: every task, or only the total (default: all)",
                "argument"),
-        Option("--difference POINTS", "power", "a true difference", "argument"),
-        Option("--segments N", "power", "of the plan, or groups (default: the pilot's)",
+        Option("--difference POINTS", "power", "size of a true difference", "argument"),
+        Option("--segments N", "power",
+               "number of segments or groups (default: pilot's)",
                "argument", to="n_segments"),
-        Option("--trials N...", "power", "answers to each item that are planned", "argument"),
-        Option("--width POINTS", "power", "how narrow an interval is to be", "argument"),
-        Option("--price ITEM,TRIAL", "power", "items or trials? what each costs: the cheapest",
+        Option("--trials N...", "power", "planned number of answers per item", "argument"),
+        Option("--width POINTS", "power", "planned width of the interval", "argument"),
+        Option("--price ITEM,TRIAL", "power",
+               "prices of an item and a trial, to find the cheapest design",
                "argument"),
-        Option("--power LEVEL", "power", "target (default: 0.8)", "argument"),
+        Option("--power LEVEL", "power", "target power (default: 0.8)", "argument"),
         Option("--clusters simultaneous|wmt|wmt25", "rank",
-               "by verdicts (default), or WMT's tests of segments' scores", "rare"),
+               "clusters by verdicts (default), or by WMT's tests of segments' scores", "rare"),
         _core("method", "scored", "argument rare"),
         _core("alternative", "compare power", "argument rare"),
         _core("adjustment", "compare rank", "argument rare",
               instead={"rank": {"typed": "--adjustment, --adjust max-t|holm"}}),
         _core("confidence_level", "scored power cases meta", "argument"),
         _core("significance_level", "power gate", "argument"),
-        Option("--of N", "gate", "items, or groups, planned at most: a look at those so far",
+        Option("--of N", "gate",
+               "planned number of items, or groups; allows looks before all are in",
                "argument rare"),
-        Option("--looks N", "gate power", "how many looks are planned (default of gate: 8)",
+        Option("--looks N", "gate power", "planned number of looks (default of gate: 8)",
                "argument rare"),
-        Option("--start N", "gate", "no look before the last decides on fewer items (default: 100 "
-               "without --of, but of 0/1 scores)", "argument rare"),
-        Option("--state FILE", "gate", "JSON of all looks so far; with --of N"),
-        Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3",
+        Option("--start N", "gate", "fewest items for a decision before the last look (default: "
+                                    "100 without --of, except for 0/1 scores)", "argument rare"),
+        Option("--state FILE", "gate", "JSON file of all looks so far; with --of N"),
+        Option("--undecided pass|fail", "gate",
+               "count undecided as passed or failed: exit with 0 or 1, not with 3",
                "argument rare"),
         _core("n_resamples", "drawn", "argument"),
         _core("rng", "drawn plan", "argument"),
@@ -253,17 +270,17 @@ OPTIONS = {
                instead={"gate": {"help": f"xml {_OUTPUT}"},
                         "extract": {"typed": "-o, --output FILE.npz", "help": "where to",
                                     "again": False}}),
-        Option(f"-f, --format {_FORMS}", "printed", "default: as -o, or text",
+        Option(f"-f, --format {_FORMS}", "printed", "form of the output (default: as -o, or text)",
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
         Option("--verbose", "printed", "every column, all notes and signatures", forms="text"),
         Option("-q, --quiet", "printed extract", "print no sentences, and nothing that -o writes"),
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
-        Option("--files FOLDER", "demo", "write the files of the pages there, and no table"),
+        Option("--files FOLDER", "demo", "write the files of the pages to this folder"),
         Option("--digits N", "printed", "decimals of scores (default: two of the smallest error)",
                "rare", "text markdown latex"),
-        Option("--caption TEXT", "printed", "of LaTeX, then a float; the title of a report",
+        Option("--caption TEXT", "printed", "caption of a LaTeX float; title of a report",
                "rare", "latex html"),
-        Option("--label NAME", "printed", "likewise, for \\ref", "rare", "latex"),
+        Option("--label NAME", "printed", "label of a LaTeX float, for \\ref", "rare", "latex"),
     ],
 }  # fmt: skip
 EVERY = [option for options in OPTIONS.values() for option in options]
@@ -279,27 +296,27 @@ Is this difference real? Scores with intervals, differences with p-values.
 
 {commands}
 
-evalstats COMMAND --help says how; evalstats --version prints the version.
+evalstats COMMAND --help shows its options; evalstats --version the version.
 """
 
 
 def entry(typed: str, help: str, indent: int = 29) -> str:
-    """Return a command or an option with its help beside it, or below where it is long."""
+    """Return a command or an option with its help beside it, or below if it is long."""
     typed = f"  {typed}"
     start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
     return start + folded(help, indent)
 
 
 def folded(text: str, indent: int = 0) -> str:
-    """Return text for the terminal, 80 columns where there is none, that begins at `indent`."""
+    """Return text folded for the terminal (80 columns by default), beginning at `indent`."""
     width = max(min(get_terminal_size().columns, _WIDEST) - indent, _NARROWEST)
     lines = fill(text, width, break_on_hyphens=False, break_long_words=False)
     return lines.replace("\n", f"\n{'':{indent}}")
 
 
 def options_of(command: str) -> dict[str, list[Option]]:
-    """Return the options of a command by heading, as it has them."""
-    # What answers to an item become is a list of the library, which takes time to load.
+    """Return the options of a command by heading, with its own variants."""
+    # The values of --epochs are defined in the library, which is slow to load.
     from evalstats.designs.trials.metrics import EPOCHS
 
     taken = {command, *COMMANDS[command].takes.split()}
@@ -314,10 +331,10 @@ def options_of(command: str) -> dict[str, list[Option]]:
 
 
 def flag_of(name: str) -> str:
-    """Return the flag of an option from its name; metrics have some that are not here."""
+    """Return the flag of an option from its name, also for options of metrics."""
     return _FLAGS.get(name, f"--{name.replace('_', '-')}")
 
 
 def names_of(use: str) -> list[str]:
-    """Return the names of all options of a use, in the order of the table."""
+    """Return the names of all options with a use, in the order of the table."""
     return [option.name for option in EVERY if use in option.use.split()]

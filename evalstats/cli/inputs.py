@@ -1,7 +1,7 @@
-"""What is analysed, as tables by task: texts, files of statistics, logs and tables of scores.
+"""Input as tables by task: texts, files of statistics, logs and tables of scores.
 
-The readers of logs are imported where a log is read: texts, the most of what is compared, need not
-wait for them.
+The readers of logs are imported on use, so that texts, the most frequent input, need not wait for
+them.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ if TYPE_CHECKING:
     from evalstats.logs.joining import Joined
     from evalstats.logs.log import Log
 
-#: Options that name files to read, and those that name a file, or else a system, a column, or a
-#: label of segments.
+#: Options with files to read, and options with a file or the name of a system, a column, or a
+#: label.
 _FILES = ("logs", "input", "references", "scores", "ids", "plan")
 _LABELS = tuple(names_of("label"))
 _FILES_OR_NAMES = ("baseline", "human", *_LABELS)
-#: References of a segment, of which test sets have a few.
+#: The most references of a segment.
 _MOST_REFERENCES = 1000
 
 
 @dataclass(frozen=True)
 class Input:
-    """Tables by task, "" being the only one of texts, labels of segments, and notes on logs.
+    """Tables by task ("" for texts), labels of segments, and notes on logs.
 
-    A label is one string a segment, or the name of labels that the tables have. `paths` has the
-    system of each file that holds one; `totals` are those of groups of logs, and `texts` their
-    questions and answers by task.
+    A label is one string per segment, or the name of a label of the tables. `paths` has the system
+    of each file with a single one; `totals` are totals of groups in logs, and `texts` questions and
+    answers by task.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -70,18 +70,18 @@ class Input:
         return tuple(distinct(name for table in tables for name in table.systems))
 
     def system(self, name: str) -> str:
-        """Return the system that a name or the path of its file stands for."""
+        """Return the system with this name or path."""
         return _system(name, self.systems, self.paths)
 
     def only(self) -> list[SegmentStatistics]:
-        """Return the tables of the only task."""
+        """Return the tables of a single task."""
         if len(self.tasks) > 1:
             raise InputError(f"--task and --filter must choose one of {', '.join(self.tasks)}")
         return next(iter(self.tasks.values()))
 
 
 def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str | None:
-    """Return the system that a name, a path or the end of only one path stands for."""
+    """Return the system with this name, path, or unique end of a path."""
     if name in systems:
         return name
     whole = Path(name)
@@ -93,7 +93,7 @@ def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str |
 
 
 def _system(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str:
-    """Return the system that a name or the path of its file stands for."""
+    """Return the system with this name or path."""
     if found := _known(name, systems, paths):
         return found
     raise InputError(f"--baseline: there is no {name!r}; {meant(name, systems)}")
@@ -102,7 +102,7 @@ def _system(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str:
 def _check_enough(
     options: argparse.Namespace, systems: Sequence[str], paths: Mapping[str, str]
 ) -> None:
-    """Refuse a baseline that is not there, systems that are not, and fewer than two."""
+    """Refuse a missing baseline, missing systems, and fewer than two systems."""
     name = options.baseline
     if options.command == "gate" and _known(name, systems, paths) is None:
         more = ""
@@ -118,7 +118,7 @@ def _check_enough(
 
 
 def files_of(options: argparse.Namespace) -> list[str]:
-    """Return the files that are read, of which standard input can be one."""
+    """Return the files to read; standard input can be one of them."""
     values = [getattr(options, name) or [] for name in _FILES]
     files = [path for one in values for path in ([one] if isinstance(one, str) else one)]
     given = [(name, getattr(options, name)) for name in _FILES_OR_NAMES]
@@ -128,12 +128,14 @@ def files_of(options: argparse.Namespace) -> list[str]:
         elif path and path not in files and Path(path).exists():
             files.append(path)
     if files.count(STANDARD) > 1:
-        raise InputError("- is standard input, which can be read once; give files for the others")
+        raise InputError(
+            "- is standard input, which can be read only once; give files for the others"
+        )
     return files
 
 
 def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Input:
-    """Read what was given, and nothing of another kind, of at least so many systems."""
+    """Read the input, of one kind only, with at least `least` systems."""
     paths = options.logs
     if options.plan is not None:
         return _of_plan(options, progress, least)
@@ -166,7 +168,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         tables = tables if options.unpaired else tables_of(tables)
         found = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
     else:
-        # Tasks are there anyway.
+        # Tasks always exist.
         joined = _of_logs(options, {x: of for x, of in labels.items() if of not in (None, "task")})
         if least > 1:
             joined.several()
@@ -178,7 +180,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
 
 
 def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Input:
-    """Return the tables of systems that were run on all items, or on those of a plan."""
+    """Return the tables of systems that were run on all items, or on the items of a plan."""
     from evalstats.designs.plans import Plan
 
     plan, path = Plan.load(options.plan), options.plan
@@ -201,11 +203,11 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
             outputs = list(lines)
             extra = [i for i in others if outputs[i].strip()]
             if 0 < 2 * len(extra) < len(others):
-                # Most empty lines are no outputs, and would count as such.
+                # Most empty lines are not outputs, but would count as outputs.
                 raise InputError(
                     f"{lines.path} has outputs in {len(extra):,} of {len(others):,} lines that "
-                    f"{path} leaves out, line {extra[0] + 1} first: leave all of these empty, or "
-                    f"give the outputs of all lines"
+                    f"{path} leaves out (the first is line {extra[0] + 1}): leave all of these "
+                    "empty, or give the outputs of all lines"
                 )
             if name in found.systems and not extra:
                 tables = _run_on(plan.drawn, tables, name, outputs, gold)
@@ -213,7 +215,7 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
     notes = found.notes
     if all(a.metric == b.metric for a, b in zip(of_all, tables, strict=False)):
         every = counted(plan.n_items, of_all[0].unit)
-        notes += (f"All systems were run on all {every}, so --plan {path} changes nothing.",)
+        notes += (f"All systems were run on all {every}, so --plan {path} has no effect.",)
     tables = of_all
     by_plan = {name: of for name, of in by_plan.items() if of in tables[0].labels}
     labels = {name: asked or by_plan.get(name) for name, asked in found.labels.items()}
@@ -246,7 +248,7 @@ def _run_on(
 def _stacked(
     tables: Sequence[SegmentStatistics], paths: Sequence[str]
 ) -> tuple[list[SegmentStatistics], tuple[str, ...]]:
-    """Return tables, those of the same systems and metric one after the other, with a note."""
+    """Return tables; parts with the same systems and metric are concatenated, with a note."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, table in enumerate(tables):
         made_by = MetricSignature.of(table.metric_signature).unversioned
@@ -258,8 +260,8 @@ def _stacked(
             names = ", ".join(paths[i] for i in places)
             if any(part.fingerprint is None and part.segment_ids is None for part in parts):
                 raise InputError(
-                    f"{names} have the same systems, and nothing says whether they are parts of "
-                    f"one test set: no ids, and no hash of references"
+                    f"{names} have the same systems, but it is unknown whether they are parts of "
+                    "one test set: there are no ids, and no hash of references"
                 )
             n = sum(part.n_segments for part in parts)
             notes.append(f"{names} are parts of one test set of {n:,} segments, in this order.")
@@ -269,23 +271,23 @@ def _stacked(
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
     for name in names:
-        # Options of metrics are those of some commands.
+        # Only some commands have options of metrics.
         if getattr(options, name, None) is not None:
             raise InputError(f"{flag_of(name)} {why}")
 
 
 def _refuse_changes(options: argparse.Namespace) -> None:
-    """Refuse to allow changes of how a task was asked, of which texts say nothing."""
+    """Refuse changes of settings of tasks, which texts do not have."""
     if {*(getattr(options, "allow_changes", None) or ())} - {*BARRING, "*"}:
         kinds = ", ".join(BARRING)
-        raise InputError(f"--allow-changes must be of {kinds}, or '*': these are texts")
+        raise InputError(f"--allow-changes must be one of {kinds}, or '*', for texts")
 
 
 def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
-    """Read and extract texts, one table a metric; what costs nothing is checked before."""
-    _refuse(options, names_of("battles"), "is for tables of battles, and these are texts")
+    """Read and extract texts, one table per metric, after fast checks."""
+    _refuse(options, names_of("battles"), "is for tables of battles, but these are texts")
     if not options.scores:
-        _refuse(options, names_of("log"), "is for logs and tables of scores, and none is given")
+        _refuse(options, names_of("log"), "is for logs and tables of scores, but none is given")
         _refuse_changes(options)
     metrics = metrics_of(options)
     if not options.input:
@@ -315,7 +317,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     tables = extract_files(systems, references, metrics, progress, is_absent)
     if systems_of_runs:
         tables = [as_runs(table, systems_of_runs) for table in tables]
-    # Segments are called by their lines, of which the first is 1.
+    # Segments are named by their lines, from 1.
     ids = tuple(str(i + 1) for i in range(n_segments))
     tables = [replace(table, segment_ids=ids) for table in tables]
     texts = (*references, *systems.values())
@@ -334,12 +336,12 @@ class Labels(list[str]):
         super().__init__(read_lines(path, labels=True))
         blank = next((i for i, label in enumerate(self, 1) if not label), None)
         if blank is not None:
-            raise InputError(f"{path}, line {blank} is blank: give each segment a label")
+            raise InputError(f"{path}, line {blank} is blank: give every segment a label")
         stem, *suffixes = Path(path).name.split(".")
-        # Those of mt-metrics-eval are called after the languages: en-cs.docs.
+        # Files of mt-metrics-eval are named after the languages: en-cs.docs.
         stem = "documents" if "docs" in suffixes else stem
         one = re.sub(r"(?<=[a-z]{2}[a-rt-z])s$", "", stem)
-        # Standard input and pipes have no names, and a letter is no word.
+        # Standard input and pipes have no names, and single letters are not words.
         self.name = one if len(one) > 2 and one[:1].isalpha() else ""
 
     def at(self, places: Iterable[int]) -> Labels:
@@ -350,7 +352,7 @@ class Labels(list[str]):
 
 
 def _labels(given: str | list[str], is_name: Callable[[str], bool] = lambda one: False) -> Any:
-    """Return labels that are names, or lines of files; of two files by what these are called."""
+    """Return labels that are names, or lines of files; for two files by the files' names."""
     if isinstance(given, str):
         return given if is_name(given) else Labels(given)
     if all(map(is_name, given)):
@@ -362,7 +364,7 @@ def _labels(given: str | list[str], is_name: Callable[[str], bool] = lambda one:
 def _of_unpaired_texts(
     options: argparse.Namespace, metrics: list[Metric], progress: Progress
 ) -> Input:
-    """Read and extract texts of which each system has references of its own."""
+    """Read and extract texts with separate references for each system."""
     _refuse(
         options, (*_LABELS, "test_set", "num_refs", "scores"), "says nothing of --unpaired texts"
     )
@@ -372,7 +374,7 @@ def _of_unpaired_texts(
     if len(files) != len(names):
         raise InputError(
             f"--unpaired needs a file of references for each of the {len(names)} files of -i, in "
-            f"their order; got {len(files)} as -r"
+            f"the same order; got {len(files)} as -r"
         )
     tables: list[SegmentStatistics] = []
     for name, path, file in zip(names, options.input, files, strict=True):
@@ -387,26 +389,26 @@ def _of_unpaired_texts(
 
 
 def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """Return the name of each file, and the systems whose runs they are; none where each is one.
+    """Return the name of each file, and the systems if files are runs; none if each is a system.
 
-    Of ``--names A A B B`` the files are "A run 1", "A run 2" and so on.
+    With ``--names A A B B`` the files are "A run 1", "A run 2" and so on.
     """
     names = options.names or []
     if len(set(names)) == len(names) or len(names) != len(options.input):
         return system_names(options.input, options.names), []
     numbers = [f"{name} run {names[: i + 1].count(name)}" for i, name in enumerate(names)]
     if options.scores:
-        raise InputError("--scores are of one file a system, and --names says that there are runs")
+        raise InputError("--scores needs one file per system, but --names gives several runs")
     if options.command == "extract":
-        # A file does not say of which metric its runs are.
-        raise InputError("extract keeps one file a system, and --names says that there are runs")
+        # The file could not store the metric of runs.
+        raise InputError("extract needs one file per system, but --names gives several runs")
     return numbers, list(names)
 
 
 def _chosen(
     tables: list[SegmentStatistics], options: argparse.Namespace
 ) -> list[SegmentStatistics]:
-    """Return the systems that are wanted, in the order of the patterns."""
+    """Return the requested systems, in the order of the patterns."""
     if not options.systems:
         return tables
     names = distinct(name for table in tables for name in table.systems)
@@ -423,13 +425,13 @@ def _chosen(
 
 
 def _references(options: argparse.Namespace) -> list[Lines]:
-    """Return the lines of the files of references, which are as many."""
+    """Return the lines of the files of references, with equal numbers."""
     files = _reference_files(options)
     streams = [Lines(path) for path in files]
     if options.num_refs is not None:
         n = integer(options.num_refs, "num_refs", 2, _MOST_REFERENCES)
         if options.test_set or len(files) > 1:
-            raise InputError("is for one file of references, as -r", argument="num_refs")
+            raise InputError("is for one file of references, given as -r", argument="num_refs")
         return streams[0].columns(n, bool(options.blank_is_absent))
     if options.blank_is_absent and len(streams) == 1:
         raise InputError(
@@ -455,23 +457,23 @@ def _reference_files(options: argparse.Namespace) -> list[str]:
 
 
 def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
-    """Return what a report shows of segments: references and outputs, where they are in files.
+    """Return the texts of segments for a report: references and outputs from files.
 
-    Of domains, each of which has some of the segments, and where only lines with scores are left,
-    by the numbers of the lines, which in the total stand behind the domain.
+    With domains, or if only some lines have scores, texts are by line number, which follows the
+    domain in totals.
     """
     if options.command != "compare" or not options.input or options.unpaired:
         return None
     is_part = options.by is not None or options.missing == "intersect"
     if is_part and (options.groups or options.by == STANDARD):
-        # A domain has some of the documents, and standard input cannot be read again.
+        # A domain has only some of the documents, and standard input cannot be read again.
         return None
     # Standard input cannot be read again.
     references = [] if STANDARD in _reference_files(options) else _references(options)
     numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
     shown = {f"reference{number}": lines for number, lines in zip(numbers, references, strict=True)}
     names, systems_of_runs = _names(options)
-    # Which of several runs a report should show is not known.
+    # With several runs, it is unclear which one to show.
     if not systems_of_runs:
         for name, path in zip(names, options.input, strict=True):
             if path != STANDARD and (not options.systems or matches(name, options.systems)):
@@ -486,7 +488,7 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
-    """Read logs and tables of scores, with labels of their items: names of these, or of files."""
+    """Read logs and tables of scores, with labels of items by name or from files."""
     from evalstats.designs.arenas.battles import BattleTable, BradleyTerry
     from evalstats.logs.formats import FORMATS
     from evalstats.logs.joining import joined
@@ -518,7 +520,7 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
         is_again = len(names) == len(paths)
         more = "; runs of a system are a column 'epoch', with --epochs runs" if is_again else ""
         raise InputError(
-            f"--names needs a name of its own for each of the {len(paths)} logs, got "
+            f"--names needs a different name for each of the {len(paths)} logs, got "
             f"{' '.join(names)}{more}"
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
@@ -527,15 +529,15 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
     tables: Iterable[object] = chain.from_iterable(found.tasks.values())
     if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
         raise InputError(
-            f"is for battles (columns model_a, model_b, winner), and {paths[0]} has scores of "
-            f"items; leave it out",
+            f"is for battles (columns model_a, model_b, winner), but {paths[0]} has scores of "
+            "items; leave it out",
             argument=next(iter(of_strengths)),
         )
     return found
 
 
 def _selection(options: argparse.Namespace) -> dict[str, Any]:
-    """Return which part of logs is wanted, and how they are read."""
+    """Return the options for selecting and reading logs."""
     names = ("task", "filter", "systems", "missing", "epochs", "human")
     found = {name: getattr(options, name) for name in names}
     found["metric"] = options.metrics
@@ -543,7 +545,7 @@ def _selection(options: argparse.Namespace) -> dict[str, Any]:
     better |= dict.fromkeys(options.higher_is_better or [], "higher")
     found["directions"] = better or None
     if options.columns is not None:
-        # Of ["mine=score", "id="], {"mine": "score", "id": None}.
+        # ["mine=score", "id="] becomes {"mine": "score", "id": None}.
         found["columns"] = {}
         for text in options.columns:
             name, equals, role = text.rpartition("=")
@@ -554,7 +556,7 @@ def _selection(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def log_at(path: str, options: argparse.Namespace) -> Log:
-    """Return a log, or a file of statistics, whatever its systems are."""
+    """Return a log, or a file of statistics, with any systems."""
     from evalstats.logs.log import log_of
     from evalstats.logs.pivot import epochs_of
     from evalstats.logs.reading import read_log
@@ -564,7 +566,7 @@ def log_at(path: str, options: argparse.Namespace) -> Log:
         of_several = ("missing", "systems", "human")
         wanted = {name: x for name, x in _selection(options).items() if name not in of_several}
         if "epochs" in wanted:
-            # What is shown is the mean of each item anyway.
+            # The mean of each item is always shown.
             wanted["epochs"] = epochs_of(wanted["epochs"])[0]
         return read_log(path, **wanted)
     table = SegmentStatistics.load(path)
@@ -595,9 +597,9 @@ class Logs(Result):
 def _scores_beside(
     options: argparse.Namespace, of_texts: SegmentStatistics
 ) -> list[SegmentStatistics]:
-    """Return scores of the same systems and lines as texts, one table a metric.
+    """Return scores of the same systems and lines as texts, one table per metric.
 
-    Segments are named by the numbers of lines; a system may be called after its file.
+    Segments are named by line numbers; a system may be named after its file.
     """
     from evalstats.logs.joining import joined
 
@@ -616,7 +618,7 @@ def _of_lines(
     references: list[Lines],
     options: argparse.Namespace,
 ) -> SegmentStatistics:
-    """Return scores of the systems that have these names, or are called after these files."""
+    """Return scores of the systems with these names or files."""
     from evalstats.logs.fields import fingerprint
     from evalstats.logs.sources import without_suffix
 
@@ -654,8 +656,8 @@ def _of_lines(
         ]
         if others:
             raise InputError(
-                f"{where} has scores ({metric}) of other references than the texts: "
-                f"{len(others):,} of {len(places):,} differ, that of line {others[0] + 1} first"
+                f"{where} has scores ({metric}) for different references than the texts: "
+                f"{len(others):,} of {len(places):,} differ, the first in line {others[0] + 1}"
             )
     values = table.values[[known_as[name] for name in names]]
     ids = tuple(str(i + 1) for i in places)
@@ -679,16 +681,16 @@ def _on_shared_lines(
     }
     note = (
         f"{n - len(kept):,} of {n:,} lines have no scores in {where} and are left out. Its "
-        f"segments are lines counted from 1, or from 0 where one is called 0."
+        "segments are lines counted from 1, or from 0 if one has the id 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)
 
 
 def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
-    """Return the names given, or what tells the names of files apart.
+    """Return the given names, or the differing parts of file names.
 
-    These are without their last suffix, and without the parts between dots, but for those in
-    numbers, with which all of them begin or end, unless a single sign were left of one.
+    File names lose their last suffix, and common beginnings and endings of parts between dots (not
+    within numbers), unless only one character would remain.
     """
     if names is not None and len(names) != len(paths):
         raise InputError(
@@ -710,7 +712,7 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
 
 
 def test_set_files(test_set: str, langpair: str) -> list[str]:
-    """Return the reference files of one of sacreBLEU's test sets; downloads what is not cached."""
+    """Return the reference files of one of sacreBLEU's test sets; downloads them if not cached."""
     from sacrebleu import utils
     from sacrebleu.dataset import DATASETS
 
@@ -727,7 +729,7 @@ def test_set_files(test_set: str, langpair: str) -> list[str]:
         files: list[str] = utils.get_reference_files(test_set, langpair)
     # sacreBLEU ends the process when a download fails its checks.
     except (OSError, SystemExit) as error:
-        # Without a network the texts may still be there, though not what they were made from.
+        # Without a network the texts may still be cached, without their sources.
         cache = Path(utils.SACREBLEU_DIR, test_set)
         pattern = f"{test_set.replace('/', '_')}.{langpair}.ref*"
         files = sorted(str(path) for path in cache.glob(pattern))

@@ -1,4 +1,4 @@
-"""What is typed becomes options, metrics, help, or one line that says what is wrong with it."""
+"""From command lines to options, metrics, help, or one-line errors."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from evalstats.errors import Argument, InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 
-#: What sacreBLEU calls what is here without being asked for.
+#: sacreBLEU's options that are not needed here, with hints.
 _SACREBLEU = dict.fromkeys(
     ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
     "compare tests every pair without it",
 )
-#: What is no command, and where it is.
+#: Words that are not commands, with hints.
 _ELSEWHERE = {"report": "a report is -o report.html of compare, rank, gate and others"}
 #: sacreBLEU's short forms of options.
 _SHORT = {
@@ -37,14 +37,14 @@ _SHORT = {
     "chrf_char_order": "-cc",
     "chrf_word_order": "-cw",
 }
-#: sacreBLEU's, which takes time to ask.
+#: sacreBLEU's names, which are slow to get.
 TOKENIZERS = (
     *(*BUNDLED_TOKENIZERS, "ja-mecab", "ko-mecab"),
     *("spm", "flores101", "flores200", "spBLEU-1K"),
 )
 _KINDS: list[type[Any]] = [kind for kind in BUILT_IN if kind.reads_text]
-#: Of the metrics that read text the fields under the names of their options, sacreBLEU's: BLEU's
-#: have no prefix. What the name of the metric says is no option.
+#: Fields of text metrics by sacreBLEU's names of options, without a prefix for BLEU. Options that
+#: the metric's name sets are left out.
 METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
     kind: {
         f"{'' if kind is BLEU else f'{kind.__name__.lower()}_'}{field.name}": field
@@ -53,16 +53,16 @@ METRIC_OPTIONS: dict[Any, dict[str, Any]] = {
     }
     for kind in _KINDS
 }
-#: Stands before a name that begins with a dash; no word of a command line has it.
+#: Marks a name that begins with a dash; never part of a command line.
 _NAME = "\0"
 
 
 class Percent(float):
-    """A share that was typed as a percentage, 0.05 of ``5%``."""
+    """A share typed as a percentage, 0.05 for ``5%``."""
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options of a command, whose name is `command`; help and errors end the program."""
+    """Return the options of a command, and its name as `command`; help and errors exit."""
     command, *rest = arguments
     if command not in COMMANDS:
         hint = _ELSEWHERE.get(command) or meant(command, list(COMMANDS))
@@ -72,14 +72,14 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         headings["input"] += metric_options()
     options = [option for some in headings.values() for option in some]
     parser = _Parser(command, options)
-    # What another command is asked is not asked here: all options have a value, or None.
+    # Options of other commands are None.
     nothing = argparse.Namespace(**dict.fromkeys(option.name for option in EVERY))
     found = parser.parse_args(list(_marked(rest, options)), nothing)
     if found.groups:
         _take_groups(found)
         if isinstance(found.groups, list) and len(found.groups) > 2:
             parser.error(f"argument --groups takes one label, or two; got {' '.join(found.groups)}")
-    # A word that is no file, after the one value of an option, is one too many.
+    # A word that is not a file, after the value of an option, is an error.
     for stray in found.logs or () if found.input else ():
         at = rest.index(stray)
         flag, value = rest[at - 2 : at] if at >= 2 and not Path(stray).exists() else ("", "")
@@ -92,7 +92,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _take_groups(found: argparse.Namespace) -> None:
-    """Tell logs that come after ``--groups`` from labels, where nothing else is read."""
+    """Separate logs after ``--groups`` from labels, if there is no other input."""
     if not found.logs and not found.input:
         of_logs = (i for i, word in enumerate(found.groups) if i and Path(word).exists())
         first = next(of_logs, 1)
@@ -102,10 +102,10 @@ def _take_groups(found: argparse.Namespace) -> None:
 
 
 def _marked(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:
-    """Yield words, names of systems such as -drop marked, so that they are not taken for options.
+    """Yield words, with marks on names such as -drop, so that they are not taken for options.
 
-    After an option that takes names each word with one dash is one, but those that are options.
-    Each way to count answers has an --epochs of its own, since what comes after may be a file.
+    After an option with names, each word with one dash is a name, unless it is an option. Each
+    value of --epochs gets its own --epochs, since the next word may be a file.
     """
     known = {flag for option in options for flag in option.flags}
     flag = before = ""
@@ -122,14 +122,14 @@ def _marked(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:
 
 
 def _counts(word: str) -> bool:
-    """Return whether a word is a way to count answers, beside others."""
+    """Return whether a word is one of several values of --epochs."""
     from evalstats.designs.trials.metrics import trials_named
 
     return word == "mean" or trials_named(word) is not None
 
 
 def as_typed(argument: Argument, options: argparse.Namespace) -> str:
-    """Return an argument as it is typed, ``--missing intersect``; one that is no option stays."""
+    """Return an argument as typed, ``--missing intersect``; others are unchanged."""
     if argument.name == "directions":
         if not argument.has_value:
             return "--higher-is-better, --lower-is-better"
@@ -163,7 +163,7 @@ class _Once(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of whole option names, whose errors are one line without the usage before it."""
+    """A parser of whole option names, with one-line errors without usage."""
 
     def __init__(self, command: str, options: Iterable[Option]) -> None:
         super().__init__(f"evalstats {command}".strip(), add_help=False, allow_abbrev=False)
@@ -179,7 +179,7 @@ class _Parser(argparse.ArgumentParser):
             else:
                 settings |= {"metavar": value, "type": partial(_read, value.removesuffix("..."))}
                 if value.endswith("..."):
-                    # What is given again adds to what was given before.
+                    # Repeated options add to earlier values.
                     settings |= {"nargs": "*" if is_input else "+", "action": "extend"}
                 if option.again:
                     settings["action"] = "append"
@@ -193,7 +193,7 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"there is no {value!r}; {meant(value, known)}")
 
     def _hint(self, word: str) -> str:
-        """Return what was probably meant by a word that is no option here."""
+        """Return a hint for a word that is not an option here."""
         if word in _SACREBLEU:
             return f"; {_SACREBLEU[word]}"
         if not word.startswith("--"):
@@ -212,13 +212,13 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         if message.startswith("unrecognized"):
             message += "".join(map(self._hint, message.split()[2:]))
-        # As an `InputError` it is one line that a terminal shows, whatever was typed.
+        # As an `InputError` it is one printable line.
         complain(str(InputError(f"{self.prog}: error: {message}")))
         self.exit(2)
 
 
 def _read(kind: str, text: str) -> Any:
-    """Return what is typed as a value of its kind, or say what was expected."""
+    """Return a typed value of its kind, or raise with the expectation."""
     text = text.removeprefix(_NAME)
     if kind == "SRC-TRG":
         if not re.fullmatch(r"[A-Za-z]{2,3}-[A-Za-z]{2,3}", text):
@@ -230,7 +230,7 @@ def _read(kind: str, text: str) -> Any:
             raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1; got {text!r}")
         return _read("NUMBER", item), _read("NUMBER", trial)
     if kind in ("POINTS", "SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
-        # Of points it has to be seen whether scores are from 0 to 1.
+        # For points, it must be checked later whether scores are from 0 to 1.
         share = float(f"{_read('NUMBER', text.rstrip(' %')) / 100:.10g}")
         return Percent(share) if kind == "POINTS" else share
     if kind not in ("N", "NUMBER", "POINTS", "SHARE", "LEVEL"):
@@ -243,7 +243,7 @@ def _read(kind: str, text: str) -> Any:
 
 
 def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool) -> str:
-    """Return the help of a command: one screen, or all there is."""
+    """Return the help of a command: one screen, or everything."""
     command = COMMANDS[name]
     usage = f"usage: evalstats {name} {command.usage} [options]".replace("  ", " ")
     lines = [folded(usage, len("usage: ")).lstrip(), ""]
@@ -269,7 +269,7 @@ def metric_options() -> list[Option]:
     for kind, options in METRIC_OPTIONS.items():
         types = get_type_hints(kind)
         for name, field in options.items():
-            # Of "float | None", the first is what a value is read as.
+            # For "float | None", values are read as the first type.
             of_value = (*get_args(types[field.name]), types[field.name])[0]
             known = {bool: "", int: "N", float: "NUMBER", str: "NAME"}[of_value]
             value = "|".join(field.metadata.get("choices", ())) or known
@@ -281,14 +281,14 @@ def metric_options() -> list[Option]:
 
 
 def _alike(kinds: Iterable[Any], name: str) -> str:
-    """Return the end of a message: the options of this name that metrics of other kinds have."""
+    """Return the end of a message: options with this name of other kinds of metrics."""
     options = [METRIC_OPTIONS.get(kind, {}).items() for kind in kinds]
     flags = [flag_of(option) for option, of in chain(*options) if of.name == name]
     return f"; there is {', '.join(flags)}" if flags else ""
 
 
 def metrics_of(options: argparse.Namespace) -> list[Metric]:
-    """Make the metrics, each with its own options; one that would have no effect is an error."""
+    """Make the metrics, each with its own options; an option without effect is an error."""
     names = [written(name) for name in options.metrics or ["bleu"]]
     for name in names:
         several = [written(one) for one in name.split(",")]
@@ -297,7 +297,10 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
                 f"takes names with spaces between them: -m {' '.join(several)}", argument="metrics"
             )
         if name not in NAMED:
-            more = "Scores from elsewhere, one a segment, go as --scores, or alone as a table"
+            more = (
+                "Give scores computed elsewhere, one per segment, as --scores, or as a table "
+                "without texts"
+            )
             raise InputError(expected(name, NAMED, more), argument="metrics")
     given: dict[Any, dict[str, Any]] = {NAMED[name].func: {} for name in names}
     for kind, taken in METRIC_OPTIONS.items():
@@ -335,7 +338,7 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
 
 
 def _check_bleu(bleu: dict[str, Any], language_pair: str | None) -> None:
-    """Add the language of the texts; refuse what contradicts it, and a value without a method."""
+    """Add the language of the texts; refuse contradictions, and a value without a method."""
     if language_pair is not None:
         target = language_pair.partition("-")[2]
         if bleu.setdefault("trg_lang", target) != target:

@@ -1,9 +1,9 @@
-"""Drop-in replacements: the peers by their own module paths, with the import changed.
+"""Drop-in replacements for peers, under their own module paths: only the import changes.
 
 - `sacrebleu`: metrics, significance tests and functions of sacreBLEU, paired tests of its command
 - `evaluatio`: metrics, intervals, tests and effect sizes of evaluatio
-- `sentence_bleu`: BLEU of single sentences, of text or of lists of tokens, as three peers have it
-- `smoothing`: what stands in for a precision of zero there, by the names of three peers
+- `sentence_bleu`: BLEU of single sentences, from text or token lists, as in three peers
+- `smoothing`: smoothing for sentence BLEU, by the names of three peers
 - `nltk`: `nltk.translate.bleu_score`
 - `axion`: axion's SentenceBleu and LevenshteinRatio, its items and its runner
 - `futureagi`: Future AGI's BLEUScore
@@ -22,7 +22,7 @@ from typing import Any
 
 
 def add_modules(package: str, table: Mapping[str, tuple[str, str]]) -> None:
-    """Make modules of a peer's paths: `{path: (file, names)}`, names loaded when asked for.
+    """Make modules at a peer's paths, `{path: (file, names)}`; names are loaded on demand.
 
     They can be imported like files, ``import package.path`` and ``from package.path import name``.
     """

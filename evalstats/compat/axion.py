@@ -1,12 +1,12 @@
 """axion's heuristic text metrics and their runner: `SentenceBLEU`, `LevenshteinRatio`.
 
-Scores are those of axion's code, rounded to four digits. Two keywords give what the names say:
-``SentenceBLEU(effective_order=True)`` leaves out orders that are longer than the candidate, which
-otherwise scores 0 even where it is perfect; ``LevenshteinRatio(edit_distance=True)`` compares by
-edit distance, where axion matches blocks (Ratcliff and Obershelp, 1988, as in `difflib`).
+Scores are the same as from axion's code, rounded to four digits. Two options correct them:
+``SentenceBLEU(effective_order=True)`` leaves out orders longer than the candidate, which otherwise
+scores 0 even if it is perfect; ``LevenshteinRatio(edit_distance=True)`` uses the edit distance,
+while axion matches blocks (Ratcliff and Obershelp, 1988, as in `difflib`).
 
-Nothing is sent anywhere, and a whole data set is scored at once. The names can also be had from
-axion's modules: `dataset`, `metrics`, `metrics.heuristic.bleu`, `runners`.
+Nothing is sent over the network, and a whole data set is scored at once. The names are also
+available in axion's modules: `dataset`, `metrics`, `metrics.heuristic.bleu`, `runners`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Pairs = Sequence[tuple[str, list[str]]]
 class DatasetItem:
     """One test case: a candidate and its reference, or several (axion takes one).
 
-    Absent texts count as empty, as in axion. All else is kept for reports.
+    Absent texts count as empty, as in axion. All other fields are kept for reports.
     """
 
     actual_output: str | None = None
@@ -50,7 +50,7 @@ class DatasetItem:
     trace: Any = field(default=None, kw_only=True)
 
     def texts(self) -> tuple[str, list[str]]:
-        """Return candidate and references, or say why they are not text."""
+        """Return candidate and references, or raise if they are not text."""
         actual = "" if self.actual_output is None else self.actual_output
         known = "" if self.expected_output is None else self.expected_output
         known = [known] if isinstance(known, str) else known
@@ -75,7 +75,7 @@ class Dataset:
 
 
 def _as_item(entry: object, name: str) -> DatasetItem:
-    """Return an item, made of a dict if need be; keys that are no fields are ignored, as in axion.
+    """Return an item, also from a dict; unknown keys are ignored, as in axion.
 
     A dict must have both texts.
     """
@@ -92,7 +92,7 @@ def _as_item(entry: object, name: str) -> DatasetItem:
 
 @dataclass(frozen=True)
 class MetricEvaluationResult:
-    """Score of one item, 0 to 1, and what it is made of."""
+    """Score of one item, 0 to 1, with an explanation."""
 
     score: float
     explanation: str | None = None
@@ -102,7 +102,7 @@ class MetricEvaluationResult:
         return f"score: {self.score}" + (f"\n{self.explanation}" if self.explanation else "")
 
 
-#: What axion's metrics take as well, and one without a model has no use for.
+#: Options of axion's metrics that have no effect without a model.
 _UNUSED = {
     "description", "embed_model", "embed_model_name", "examples", "input_model", "instruction",
     "llm", "llm_provider", "metric_category", "metric_description", "model_name",
@@ -111,11 +111,11 @@ _UNUSED = {
 
 
 class AxionMetric(ABC):
-    """What the metrics share.
+    """Base class of the metrics.
 
-    `threshold` is the least score that passes, unless the runner sets it, by default the metric's
-    own; `metric_name` or `name` take the place of the metric's name in results. What axion's
-    metrics take for their models, `model_name` and the like, has no effect.
+    `threshold` is the least score that passes, unless the runner sets it; the default is the
+    metric's own. `metric_name` or `name` replace the metric's name in results. axion's options for
+    models, such as `model_name`, have no effect.
     """
 
     name: str
@@ -136,12 +136,12 @@ class AxionMetric(ABC):
             raise InputTypeError(f"{type(self).__name__} has no option {option!r}")
 
     async def execute(self, item: DatasetItem, **kwargs: Any) -> MetricEvaluationResult:
-        """Score one item; raises `InputError` where `MetricRunner` records it."""
+        """Score one item; raises the `InputError` that `MetricRunner` would record."""
         return self.measure([_as_item(item, "item").texts()])[0]
 
     @abstractmethod
     def measure(self, pairs: Pairs) -> list[MetricEvaluationResult]:
-        """Score candidates against their references, of which there is at least one pair."""
+        """Score at least one pair of candidate and references."""
 
     def is_called(self, name: str) -> bool:
         """Return whether this is the metric's name or class: `SentenceBleu`, `sentence_bleu`."""
@@ -153,10 +153,11 @@ class AxionMetric(ABC):
 class SentenceBLEU(AxionMetric):
     """Sentence BLEU of whitespace tokens up to order `n_grams`, 0 to 1, rounded to four digits.
 
-    Lowercased unless `case_sensitive`. With `smoothing` 1 is added to matches and n-grams at every
-    order, so that nothing in common scores more than 0 (0.3021 for four tokens); without, an order
-    without a match scores 0. `effective_order` leaves out orders longer than the candidate, which
-    make its score 0 in axion. `options` are those of `AxionMetric`; the threshold is 0.5.
+    Lowercased unless `case_sensitive`. With `smoothing`, 1 is added to matches and n-grams at every
+    order, so candidates without a match score more than 0 (0.3021 for four tokens); without it, an
+    order without a match makes the score 0. `effective_order` leaves out orders longer than the
+    candidate, which make the score 0 in axion. `options` are the options of `AxionMetric`; the
+    threshold is 0.5.
     """
 
     name = "Sentence BLEU"
@@ -194,17 +195,17 @@ class SentenceBLEU(AxionMetric):
         return results
 
 
-#: axion's documentation spells it so, its code does not.
+#: The spelling in axion's documentation (not in its code).
 SentenceBleu = SentenceBLEU
 
 
 class LevenshteinRatio(AxionMetric):
     """Similarity of the characters of two texts, 0 to 1, rounded to four digits.
 
-    By default axion's, ``difflib.SequenceMatcher(None, actual, expected).ratio()``, which changes
-    when the texts change places; with `edit_distance` Levenshtein's (1966): 1 - edits / length of
-    the longer text, and 1 for two empty ones. Of several references the most similar one counts.
-    `options` are those of `AxionMetric`; the threshold is 0.2.
+    By default axion's ratio, ``difflib.SequenceMatcher(None, actual, expected).ratio()``, which is
+    not symmetric; with `edit_distance` Levenshtein's (1966): 1 - edits / length of the longer text,
+    and 1 for two empty ones. Of several references, the most similar one is used. `options` are the
+    options of `AxionMetric`; the threshold is 0.2.
     """
 
     name = "Levenshtein Ratio"
@@ -235,7 +236,7 @@ class LevenshteinRatio(AxionMetric):
 class MetricScore:
     """One metric's verdict on one item: `passed` is ``score >= threshold``.
 
-    An item that cannot be scored has the score NaN, no verdict, and the reason as its explanation.
+    An item that cannot be scored has the score NaN, no verdict, and the reason as explanation.
     """
 
     id: str
@@ -268,8 +269,9 @@ class TestResult:
 class MetricRunner:
     """Scores data sets with several metrics of this module.
 
-    `thresholds` has the least score that passes by a metric's class name (``"SentenceBLEU"``) or
-    name (``"Sentence BLEU"``), by default each metric's own. axion's further options do nothing.
+    `thresholds` maps a metric's class name (``"SentenceBLEU"``) or name (``"Sentence BLEU"``) to
+    the least score that passes; the default is each metric's own. axion's other options have no
+    effect.
     """
 
     def __init__(
@@ -326,7 +328,7 @@ class MetricRunner:
                 results[i].score_results.append(MetricScore(item.id, metric.name, *verdict))
         return results
 
-    #: axion's documentation calls it so, its code does not.
+    #: The name in axion's documentation (not in its code).
     run = execute_batch
 
 

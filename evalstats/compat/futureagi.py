@@ -1,9 +1,9 @@
 """Future AGI's local BLEU: `BLEUScore`, `TestCase` and the results of `ai-evaluation`.
 
-Names come from here in place of ``fi.evals.metrics`` and ``fi.testcases``. Scores are NLTK's on
-whitespace tokens, as there; nothing is downloaded. What differs: ``mode="corpus"`` gives one score
-for the whole batch (there it is sentence mode again), an item that cannot be scored has the score
-NaN and a reason (there it scores 0, or ends the batch), and weights are checked.
+Import the names from here instead of ``fi.evals.metrics`` and ``fi.testcases``. As there, scores
+are NLTK's on whitespace tokens; nothing is downloaded. Differences: ``mode="corpus"`` gives one
+score for the whole batch (there it is the same as sentence mode), an item that cannot be scored has
+the score NaN and a reason (there it scores 0, or ends the batch), and weights are checked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ TextMetricInput = TestCase
 
 @dataclass(frozen=True)
 class EvalResultMetric:
-    """A score by name; NaN where the item cannot be scored."""
+    """A score by name; NaN if the item cannot be scored."""
 
     id: str
     value: float
@@ -56,7 +56,7 @@ class EvalResultMetric:
 
 @dataclass(frozen=True)
 class EvalResult:
-    """A score, NaN where the item cannot be scored, and how it was computed or what is wrong."""
+    """A score (NaN if the item cannot be scored), and how it was computed or what is wrong."""
 
     output: float
     reason: str
@@ -66,13 +66,13 @@ class EvalResult:
 
     @property
     def metrics(self) -> list[EvalResultMetric]:
-        """The score once more, where version 0.1 and the documentation have it."""
+        """The score again, as in version 0.1 and in the documentation."""
         return [EvalResultMetric(self.name, self.output)]
 
 
 @dataclass(frozen=True)
 class BatchRunResult:
-    """The results of a batch, in its order."""
+    """The results of a batch, in order."""
 
     eval_results: list[EvalResult]
 
@@ -80,7 +80,7 @@ class BatchRunResult:
 class BLEUScore:
     """BLEU of whitespace tokens with NLTK's smoothing, case-sensitive, 0 to 1.
 
-    `config` may have these; other keys and values raise an `InputError`.
+    `config` may have these keys; other keys and values raise an `InputError`.
 
     - ``mode``: ``"sentence"`` (default), a score for each item; or ``"corpus"``, one for all.
     - ``max_n_gram``: highest n-gram order, 4 by default.
@@ -112,8 +112,8 @@ class BLEUScore:
     def evaluate(self, inputs: Sequence[Any]) -> BatchRunResult:
         """Score a sequence of `TestCase` or dict.
 
-        In sentence mode there is one result for each item, in corpus mode one for all items that
-        can be read; its reason names the others.
+        In sentence mode there is one result per item. In corpus mode there is one result for all
+        valid items; its reason names the others.
         """
         items = listed(inputs, "inputs", "test cases")
         results, pairs, problems = [], [], []
@@ -148,7 +148,7 @@ class BLEUScore:
 
 
 def _split(item: Any) -> tuple[list[str], list[list[str]]]:
-    """Return the tokens of an item's response and references, or say what is wrong with it."""
+    """Return the tokens of an item's response and references, or raise an error."""
     keys = ""
     if isinstance(item, Mapping):
         keys = f"; the keys are {', '.join(map(str, item))}"

@@ -1,12 +1,12 @@
 """NLTK's BLEU: the names, arguments and numbers of ``nltk.translate.bleu_score`` 3.10.
 
-They are not always what they say: short sentences count n-grams that they do not have, methods 5 to
-7 look at the last sentence of a corpus only, and scores can exceed 1. `evalstats.SentenceBLEU` has
-the methods' formulas, `evalstats.BLEU` those of a corpus.
+NLTK's numbers have known defects: short sentences count n-grams that they do not have, methods 5 to
+7 use only the last sentence of a corpus, and scores can exceed 1. `evalstats.SentenceBLEU`
+implements the methods' formulas, and `evalstats.BLEU` corpus BLEU.
 
 Text that was not split is refused: NLTK compares it character by character. Lists that differ in
 length, method 6 without a matching three-gram, and a K or alpha of 0 that would divide by zero
-raise an error that is one of NLTK's as well (`UnusableError`).
+raise an error that is also one of NLTK's (`UnusableError`).
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ Smoother = Callable[..., Precisions]
 
 
 class UnusableError(InputError, AssertionError, IndexError, ZeroDivisionError, OverflowError):
-    """Bad input for which NLTK raises one of these: whoever catches NLTK's catches this."""
+    """Bad input for which NLTK raises one of these; code that catches NLTK's error catches this."""
 
 
 class Precision(Fraction):
-    """Matches of n-grams: two of four stays 2/4, since smoothing asks for both numbers."""
+    """Matches of n-grams, not reduced: 2/4 stays 2/4, since smoothing needs both numbers."""
 
-    # In the place of Fraction's properties, which reduce.
+    # Instead of Fraction's properties, which reduce.
     numerator: int = 0
     denominator: int = 1
 
@@ -103,7 +103,7 @@ def corpus_bleu(
     smoothing_function: Smoother | None = None,
     auto_reweigh: bool = False,
 ) -> Any:
-    """Score a corpus, 0 to 1 (methods 5 to 7 may exceed 1); the integer 0 where nothing matches.
+    """Score a corpus, 0 to 1 (methods 5 to 7 may exceed 1); the integer 0 if nothing matches.
 
     Several lists of weights give a list of scores. A `smoothing_function` of your own is called as
     ``f(p_n, references=..., hypothesis=..., hyp_len=...)`` with a list of fractions, the last
@@ -123,7 +123,7 @@ def corpus_bleu(
         outputs[i], by_segment[i] = _segment(*row, names)
     if not len(weights):
         raise InputError("weights is empty; give one for each order")
-    # A single row of weights gives a number in place of a list.
+    # A single row of weights gives a number instead of a list.
     given = weights if np.ndim(weights[0]) > 0 else [weights]
     rows: list[Any] = [row if isinstance(row, tuple) else list(row) for row in given]
     order = max(map(len, rows))
@@ -146,7 +146,7 @@ def corpus_bleu(
     for row in rows:
         if auto_reweigh and hyp_len < len(UNIFORM) and row == UNIFORM:
             row = (1 / hyp_len,) * hyp_len
-        # Orders beyond the weights do not count, and neither do precisions of zero.
+        # Orders without a weight, and precisions of zero, do not count.
         logs = (w * math.log(p) for w, p in zip(row, p_n, strict=False) if p > 0)
         scores.append(brevity_penalty(ref_len, hyp_len) * math.exp(math.fsum(logs)))
     return scores if len(rows) > 1 else scores[0]
@@ -175,8 +175,8 @@ def brevity_penalty(closest_ref_len: int, hyp_len: int) -> float:
 class SmoothingFunction:
     """The methods of Chen and Cherry (2014), by number; formulas in `evalstats.SentenceBLEU`.
 
-    Method 1 puts `epsilon` in the place of no matches, `alpha` weighs the trend in method 6, and
-    `k` is K of the methods 4 and 7.
+    Method 1 replaces zero matches by `epsilon`, `alpha` weights the trend in method 6, and `k` is K
+    of methods 4 and 7.
     """
 
     def __init__(self, epsilon: float = 0.1, alpha: float = 5, k: float = 5) -> None:
@@ -185,19 +185,19 @@ class SmoothingFunction:
         self.k: float = k
 
     def method0(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
-        """Smooth nothing: the smallest positive number stands for 0, with a warning."""
+        """No smoothing: 0 is replaced by the smallest positive number, with a warning."""
         for order, precision in enumerate(p_n, start=1):
             if precision == 0:
                 warnings.warn(
-                    f"\nThe hypothesis contains 0 counts of {order}-gram overlaps.\n"
-                    f"Without smoothing its BLEU is practically 0, whatever the other orders are.\n"
-                    f"Use lower orders or a method of SmoothingFunction().",
+                    f"\nThe hypothesis contains 0 counts of {order}-gram overlaps.\nWithout "
+                    "smoothing its BLEU is practically 0 for any other orders.\nUse lower orders "
+                    "or a method of SmoothingFunction().",
                     stacklevel=callers_level(),
                 )
         return [precision or sys.float_info.min for precision in p_n]
 
     def method1(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
-        """Put epsilon in the place of no matches."""
+        """Replace zero matches by epsilon."""
         return floor(*_counts(p_n), self.epsilon).tolist()
 
     def method2(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
@@ -205,7 +205,7 @@ class SmoothingFunction:
         return add_k(*_counts(p_n), 1.0).tolist()
 
     def method3(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
-        """Halve with every order without a match, as NIST does."""
+        """Halve for every order without a match, like NIST."""
         return exponential(*_counts(p_n)).tolist()
 
     def method4(
@@ -216,7 +216,7 @@ class SmoothingFunction:
         return _finite(by_length, *_counts(p_n), self.k, length, name="k").tolist()
 
     def method5(self, p_n: Any, references: Any, hypothesis: Any, *args: Any, **_: Any) -> Any:
-        """Average with the neighbouring orders; after the last one comes the five-grams'."""
+        """Average with the neighbouring orders; five-grams follow the last order."""
         following = modified_precision(references, hypothesis, 5)
         return averaged(np.array([*p_n, following], dtype=np.float64)).tolist()
 
@@ -240,7 +240,7 @@ class SmoothingFunction:
 
 
 def _finite(function: Callable[..., Floats], *counts: Any, name: str) -> Floats:
-    """Return smoothed precisions, or say which parameter divided one of them by zero."""
+    """Return smoothed precisions, or raise if a parameter divided by zero."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         precisions = function(*counts)
     if not np.all(np.isfinite(precisions)):
@@ -269,8 +269,8 @@ def _segment(
     return split[-1], split[:-1]
 
 
-# As NLTK has it: ``from evalstats.compat.nltk.translate.bleu_score import sentence_bleu``, or
-# ``from evalstats.compat.nltk.translate import bleu``, the same by its documented name.
+# As in NLTK: ``from evalstats.compat.nltk.translate.bleu_score import sentence_bleu``, or, by its
+# documented name, ``from evalstats.compat.nltk.translate import bleu``.
 add_modules(
     __name__,
     {"translate": (__name__, "bleu"), "translate.bleu_score": (__name__, " ".join(__all__))},

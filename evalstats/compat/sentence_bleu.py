@@ -1,8 +1,7 @@
 """BLEU of single segments, between 0 and 1, for every smoothing method in use.
 
-Segments are text or lists of tokens, which may be anything hashable; equal tokens match. Lists are
-counted all at once with the arrays of `BLEU`, or by hand where there is one segment only, which is
-faster.
+Segments are text or lists of hashable tokens; equal tokens match. Lists are counted all at once
+with the arrays of `BLEU`, except for a single segment, for which a simple loop is faster.
 """
 
 from __future__ import annotations
@@ -30,25 +29,25 @@ from evalstats.text.tokenization import from_lists, sacrebleu_version, tokenize_
 
 TokenList = Sequence[Hashable]
 
-#: Weights may miss 1 by this much: (0.333, 0.333, 0.334) and the like.
+#: Tolerance for the sum of weights, for example (0.333, 0.333, 0.334).
 WEIGHT_TOLERANCE = 1e-6
 _ROW = (list, tuple, np.ndarray)
 
 
 @dataclass(frozen=True)
 class SentenceBLEU(Configured):
-    r"""BLEU of every segment by itself, 0 to 1.
+    r"""BLEU of every segment separately, 0 to 1.
 
     .. math:: \min(1, e^{1 - r/c}) \cdot \exp\Big(\sum_{n} w_n \log p_n\Big)
 
     with c the output's length, r the closest reference length (the shorter one on a tie), w_n the
     weights and p_n the smoothed precision of clipped n-gram matches (Papineni, Roukos, Ward and
-    Zhu, 2002). Without smoothing one order without a match makes the score 0.
+    Zhu, 2002). Without smoothing, an order without a match makes the score 0.
 
-    Smoothing methods have the names of sacreBLEU (``"none"``, ``"exp"``, ``"floor"``,
-    ``"add-k"``), of axion (``"add-one"``) and of NLTK (``"method0"`` to ``"method7"``, after Chen
-    and Cherry, 2014); `evalstats.compat.smoothing` has their formulas. Methods 5 and 7 exceed 1
-    for outputs that match well, 6 may where two-grams match better than tokens.
+    Smoothing methods have the names of sacreBLEU (``"none"``, ``"exp"``, ``"floor"``, ``"add-k"``),
+    of axion (``"add-one"``) and of NLTK (``"method0"`` to ``"method7"``, after Chen and Cherry,
+    2014); `evalstats.compat.smoothing` has their formulas. Methods 5 and 7 exceed 1 for outputs
+    that match well, and method 6 may exceed 1 if two-grams match better than tokens.
 
     Parameters
     ----------
@@ -62,26 +61,26 @@ class SentenceBLEU(Configured):
         returns the precisions in the same shape.
     tokenize : str or callable
         How strings are split: sacreBLEU's tokeniser name (``"13a"``, ``"intl"``, ``"char"``, ...),
-        ``"none"`` or ``"whitespace"`` to split at whitespace only, or a function from a string to
-        a list of tokens. Token lists are taken as they are.
+        ``"none"`` or ``"whitespace"`` to split at whitespace only, or a function from a string to a
+        list of tokens. Token lists are not changed.
     case_sensitive : bool
-        False lowercases everything first.
+        If False, everything is lowercased first.
     threshold : float, optional
-        Scores of at least this much pass; see `passed`.
+        The least score that passes; see `passed`.
     smooth_value : float, optional
         The parameter of the method, positive.
     effective_order : bool, optional
-        Whether orders longer than the output are left out, with the other weights rescaled to
-        sum to 1. By default as the package does that the smoothing is named after: False for
+        Whether orders longer than the output are left out, with the other weights rescaled to sum
+        to 1. The default is that of the package that the smoothing is named after: False for
         ``"add-k"`` and for NLTK's methods, which count such an order as one n-gram without a match.
 
     An unknown name, a value out of range, and weights that do not sum to 1 raise an `InputError`.
 
     Notes
     -----
-    What shares nothing with its references scores 0, whatever the smoothing but ``"add-one"``
-    (axion). NLTK 3.10 raises for method 6 without three-gram matches, and its methods 5 and 7
-    always look at five-grams; here the formulas hold throughout.
+    An output without any match scores 0 with all smoothing methods except ``"add-one"`` (axion).
+    NLTK 3.10 raises an error for method 6 without three-gram matches, and its methods 5 and 7
+    always use five-grams; here the formulas are used in all cases.
 
     Examples
     --------
@@ -119,7 +118,7 @@ class SentenceBLEU(Configured):
             if getattr(self, name) is not None:
                 vars(self)[name] = number(getattr(self, name), name, 0.0)
         if self.weights is not None:
-            # Tuples, so that equal configurations are equal whatever the weights came as.
+            # Tuples, so that configurations with equal weights are equal.
             rows = listed(self.weights, "weights", "numbers")
             rows = [tuple(row) if isinstance(row, _ROW) else row for row in rows]
             vars(self).update(weights=tuple(rows))
@@ -148,7 +147,7 @@ class SentenceBLEU(Configured):
 
     @cached_property
     def _bleu(self) -> BLEU:
-        """The metric that counts the n-grams of strings; it checks the tokeniser's name."""
+        """The metric that counts n-grams of strings; it checks the name of the tokeniser."""
         return BLEU(
             lowercase=not self.case_sensitive,
             tokenize="none" if self.tokenize == "whitespace" else str(self.tokenize),
@@ -157,7 +156,7 @@ class SentenceBLEU(Configured):
 
     @property
     def signature(self) -> str:
-        """Everything that identifies the computation, as ``key:value|key:value``."""
+        """The settings that identify the computation, as ``key:value|key:value``."""
         smooth = self._smoothing.name
         if self._smoothing.value is not None:
             smooth += f"[{self._smoothing.value:g}]"
@@ -176,13 +175,15 @@ class SentenceBLEU(Configured):
     def score(self, hypothesis: str | TokenList, references: Any) -> float | Floats:
         """Score one segment: a float, or `(W,)` with several weights.
 
-        References are a string or a list of strings, `None` for an absent one; of a list of tokens
-        a list of token lists, or one token list. Text and token lists mixed raise an
-        `InputTypeError`, a segment without reference an `InputError`.
+        References are a string or a list of strings, with `None` for an absent one; for a list of
+        tokens, a list of token lists, or one token list. Mixing text and token lists raises an
+        `InputTypeError`, and a segment without a reference an `InputError`.
         """
         if isinstance(hypothesis, str):
             if isinstance(references, References):
-                raise InputTypeError("references is a whole test set; give scores() all outputs")
+                raise InputTypeError(
+                    "references is a whole test set; use scores() with all outputs"
+                )
             (entry,) = as_references([references], 1)
             tokens, *rest = self._tokenized([hypothesis, *entry])
         else:
@@ -202,7 +203,7 @@ class SentenceBLEU(Configured):
     def statistics(self, hypotheses: Any, references: Any) -> NDArray[np.int64]:
         """Count every segment, `(N, 2·m + 2)`: sys_len, ref_len, correct_1..m, total_1..m.
 
-        m is `max_order`, and one more for the methods 5 and 7.
+        m is `max_order`, plus one for methods 5 and 7.
         """
         check_same_index({"hypotheses": hypotheses, "references": references})
         outputs = listed(hypotheses, "hypotheses", "strings or token lists")
@@ -275,8 +276,8 @@ class SentenceBLEU(Configured):
 def geometric_mean(precisions: Floats, weights: Floats, counting: NDArray[np.bool_]) -> Floats:
     """Return weighted geometric means, `(..., n)` and `(W, n)` to `(..., W)`.
 
-    Orders that do not count are left out and the other weights rescaled to sum to 1; 0 where no
-    order of positive weight counts.
+    Orders that do not count are left out and the other weights rescaled to sum to 1; 0 if no order
+    of positive weight counts.
     """
     with np.errstate(divide="ignore"):
         logs = np.log(precisions)[..., None, :]
@@ -284,7 +285,7 @@ def geometric_mean(precisions: Floats, weights: Floats, counting: NDArray[np.boo
     sums = np.sum(np.where(used, weights * np.where(used, logs, 0.0), 0.0), axis=-1)
     share = np.sum(np.where(used, weights, 0.0), axis=-1)
     rescaled = np.divide(sums, share, where=share > 0, out=np.full(sums.shape, -np.inf))
-    # Where all orders count the weights are used as they are, to the last bit.
+    # If all orders count, the weights are used unchanged, to the last bit.
     return np.asarray(np.exp(np.where(np.all(counting, axis=-1)[..., None], sums, rescaled)))
 
 
@@ -319,7 +320,7 @@ def clipped_counts(
 ) -> tuple[int, int]:
     """Count the n-grams of a hypothesis: those that match, clipped, and all of them.
 
-    An n-gram matches at most as often as in the reference that has it most often.
+    An n-gram matches at most as often as in the reference that contains it most often.
     """
     counts = _ngrams(hypothesis, n)
     most: Counter[Any] = Counter()
@@ -358,7 +359,7 @@ def corpus_statistics(
 
 
 def as_token_list(value: object, name: str) -> TokenList:
-    """Return a list of hashable tokens as it is; text that was not split is refused."""
+    """Return a list of hashable tokens unchanged; unsplit text is refused."""
     if isinstance(value, (str, bytes)):
         raise InputTypeError(
             f"{name} must be a list of tokens, got a bare {type(value).__name__}; "

@@ -1,7 +1,7 @@
-"""Smoothing methods of single segments, by the names that the field uses.
+"""Smoothing methods for single segments, by their usual names.
 
-`NAMED` has those of sacreBLEU, of NLTK (after Chen and Cherry, 2014) and of axion, which differ in
-orders that are longer than the output.
+`NAMED` has the methods of sacreBLEU, NLTK (after Chen and Cherry, 2014) and axion, which differ for
+orders longer than the output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evalstats.metrics.smoothing import METHODS, Floats, add_k, exponential, flo
 
 
 def add_one(correct: Floats, total: Floats) -> Floats:
-    """Return (c_n + 1) / (t_n + 1) at every order, and 0 where there are no n-grams (axion)."""
+    """Return (c_n + 1) / (t_n + 1) at every order, and 0 without n-grams (axion)."""
     return np.where(total > 0, (correct + 1) / (total + 1), 0.0)
 
 
@@ -59,7 +59,7 @@ def interpolated(correct: Floats, total: Floats, value: float) -> Floats:
 
 
 def _method4(correct: Floats, total: Floats, value: float) -> Floats:
-    # For one token NLTK leaves out the orders that remain zero: a precision of 1 changes nothing.
+    # For one token NLTK leaves out orders that remain zero, which equals a precision of 1.
     alone = (total[..., :1] <= 1) & (correct == 0)
     return np.where(alone, 1.0, by_length(correct, total, value, total[..., :1]))
 
@@ -72,19 +72,19 @@ def _method7(correct: Floats, total: Floats, value: float) -> Floats:
 
 @dataclass(frozen=True)
 class Smoothing:
-    """A smoothing method: precisions from counts, and the conventions that come with its name."""
+    """A smoothing method: precisions from counts, and the conventions of its package."""
 
     name: str
-    #: Of matches and n-grams, and of the value as a third argument if there is one.
+    #: Function of matches and n-grams, and of the value if there is one.
     function: Callable[..., Floats]
     value: float | None = None
-    #: How many orders beyond the last one the function wants to see.
+    #: Number of orders beyond the last one that the function needs.
     ahead: int = 0
-    #: Whether an order that is longer than the output is left out unless the caller decides.
+    #: Whether orders longer than the output are left out by default.
     effective: bool = True
-    #: An output without n-grams of an order counts as having one, as in NLTK.
+    #: Whether an output without n-grams of an order counts as having one, as in NLTK.
     at_least_one: bool = False
-    #: Whether an output that shares nothing with its references scores more than 0.
+    #: Whether an output without any match scores more than 0.
     scores_unmatched: bool = False
 
     def precisions(self, correct: Floats, total: Floats) -> Floats:
@@ -103,7 +103,7 @@ def _nltk(number: int, function: Callable[..., Floats], value: float | None = No
         value,
         ahead=int(number in (5, 7)),
         effective=False,
-        # The denominators of method 6 are positive by themselves.
+        # The denominators of method 6 are always positive.
         at_least_one=number != 6,
     )
 
@@ -112,7 +112,7 @@ def _nltk(number: int, function: Callable[..., Floats], value: float | None = No
 NAMED: dict[str, Smoothing] = {
     method.name: method
     for method in (
-        # sacreBLEU adds k before it asks which orders exist, so that all of them count.
+        # sacreBLEU adds k before it determines which orders exist, so all of them count.
         *(Smoothing(name, *method, effective=name != "add-k") for name, method in METHODS.items()),
         Smoothing("add-one", add_one, scores_unmatched=True),
         _nltk(0, unsmoothed),

@@ -28,7 +28,7 @@ class Sample(NamedTuple):
     domains: list[str]
 
     def __repr__(self) -> str:
-        """Say what there is on one line; the fields have all texts."""
+        """Return a summary on one line; the fields have all texts."""
         n_references = len(self.references[0])
         return (
             f"<Sample of {len(self.references)} segments with {n_references} references, systems "

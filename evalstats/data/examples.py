@@ -1,6 +1,6 @@
-"""The files that the pages name, which `evalstats demo --files FOLDER` writes.
+"""The files used in the pages, written by `evalstats demo --files FOLDER`.
 
-Texts are those of the bundled sample; logs and scores are made up, the same in every run.
+Texts come from the bundled sample; logs and scores are made up, the same in every run.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from evalstats.errors import InputError
 
 
 def write(folder: Path) -> None:
-    """Write all files into a folder, which is made; no other file is written over.
+    """Write all files into a folder, which is created; other files are not overwritten.
 
     Raises
     ------
     InputError
-        A file of such a name has other content, or cannot be written.
+        If a file with such a name has other content, or cannot be written.
     """
     sample = load_sample()
     texts = {"ref": [row[0] for row in sample.references]}
@@ -30,7 +30,7 @@ def write(folder: Path) -> None:
     texts |= {"old": sample.systems["baseline"], "new": sample.systems["slightly-better"]}
     texts |= {"documents": sample.documents, "domains": sample.domains}
     texts |= {f"systems/{name}": outputs for name, outputs in participants().items()}
-    # What nobody has run has no output.
+    # Items that were not run have no output.
     run = set(plan({x: texts[f"systems/{x}"] for x in "BCDEF"}, texts["ref"], n=120).drawn)
     texts["part"] = [x if i in run else "" for i, x in enumerate(texts["systems/A"])]
     for name, lines in texts.items():
@@ -86,7 +86,7 @@ def _people() -> str:
 
 
 def _answers(name: str, size: int, share: float) -> list[int]:
-    """Return who is right: of two models mostly the same items, which are as hard for both."""
+    """Return which answers are right: two models are mostly right on the same items."""
     hard, own = random.Random(name.rpartition(" ")[0]), random.Random(name)
     return [int(hard.random() + 0.5 * (own.random() - 0.5) < share) for _ in range(size)]
 
@@ -105,7 +105,7 @@ def _judge() -> str:
 def _graded() -> tuple[str, str]:
     """Return a judge's grades of all answers of two models, and people's of 120 items.
 
-    The models are as good as one another, and the judge likes the second one.
+    The models are equally good, and the judge prefers the second one.
     """
     rng = random.Random(3)
     lines, labels = (["system,segment,correct"] for _ in range(2))
@@ -122,7 +122,7 @@ def _graded() -> tuple[str, str]:
 
 
 def _seeds() -> str:
-    """Return a table of two models with three trainings each, in which seeds differ."""
+    """Return a table of two models with three trainings each; seeds have an effect."""
     rng, lines = random.Random(2), ["system,item,seed,correct"]
     hard = [rng.random() for _ in range(200)]
     for system, skill in (("base", 0.55), ("tuned", 0.62)):
@@ -134,7 +134,7 @@ def _seeds() -> str:
 
 
 def _published() -> str:
-    """Return the answers of two models, of which `later` has seen a fifth of the old items."""
+    """Return the answers of two models; `later` has seen a fifth of the old items."""
     rng, lines = random.Random(5), ["system,item,period,correct"]
     for i in range(800):
         published, earlier = "before" if i < 400 else "after", rng.random() < 0.6
@@ -155,7 +155,7 @@ def agent_runs() -> list[tuple[str, int, int]]:
 
 
 def _trials(agent: str) -> str:
-    """Return 5 trials of 20 scenarios: new fails at one, and is a little better at others."""
+    """Return 5 trials of 20 scenarios: new fails on one, and is a little better on others."""
     hard, own = random.Random(4), random.Random(f"agent {agent}")
     lines = ["scenario,trial,passed"]
     for i in range(20):
@@ -168,7 +168,7 @@ def _trials(agent: str) -> str:
 
 
 def arena() -> str:
-    """Return 1,203 battles of seven models on 200 prompts, each of which suits some of them."""
+    """Return 1,203 battles of seven models on 200 prompts; prompts suit some models better."""
     rng = random.Random(4)
     strengths = {"aspen": 0.5, "birch": 0.45, "cedar": 0.2, "elm": 0.1, "fir": -0.2, "oak": -0.4}
     lines = ["question_id,model_a,model_b,winner"]
@@ -210,7 +210,7 @@ def _inspect(model: str, task: str, size: int, share: float) -> dict[str, Any]:
 
 
 def _harness(folder: Path, share: float) -> None:
-    """Write what lm-evaluation-harness does, of two tasks."""
+    """Write files as lm-evaluation-harness does, for two tasks."""
     folder, stamp, stated = folder / f"acme__{folder.name}", "2026-01-02T03-04-05.678901", {}
     for task, size in (("mmlu_law", 300), ("mmlu_physics", 150)):
         right = _answers(f"{task} {folder.name}", size, share)
@@ -250,7 +250,7 @@ def _text(path: Path, content: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.read_bytes() != content.encode():
-            raise InputError(f"{path} is there, and is another file; give a new folder")
+            raise InputError(f"{path} already exists with other content; give a new folder")
         path.write_bytes(content.encode())
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from error

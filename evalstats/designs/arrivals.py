@@ -1,10 +1,10 @@
-"""An evaluation that grows: which items came when, whether their order is chance, and its state.
+"""An evaluation that grows: its items at each look, whether their order is random, its state.
 
-Known items come again, by their names or places, and with the scores that they had. What stops
-early sees only the first items, so these must not be the easy ones, or those of one kind.
+Known items must come again, with the same names or places and the same scores. A test that stops
+early sees only the first items, so these must not be the easy ones, or all of one kind.
 
-The state of a test that goes on is plain values for JSON, written, and read back unchanged. It is
-only good for a test with the same options, and has a hash of itself, by which damage is noticed.
+The state of a running test is plain values for JSON. It can only be loaded by a test with the same
+options, and its hash shows whether it was damaged.
 """
 
 from __future__ import annotations
@@ -29,35 +29,34 @@ from evalstats.statistics.interchange import identity, parameters
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
-#: Units that are worth fewer are too few to carry a test that looks again and again; a note says so
-#: where others vary far less. Calibrated: `docs/training-run.md` and `docs/stopping.md`.
+#: With a smaller effective number of units, repeated looks are unreliable; a note is given if the
+#: other units vary far less. Calibrated in `docs/training-run.md` and `docs/stopping.md`.
 FEW_CARRY, _FAR_TAILS = 30, 12
-#: How small a p-value has to be for a word of warning, and from how many items on one is asked.
+#: The p-value below which there is a warning, and the least number of items to test.
 _WARNS, _LEAST = 1e-3, 20
-#: A label of more values than these is a name of items, or of documents.
+#: A label with more values is an id of items or documents.
 _MOST_VALUES = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Arrivals:
-    """The items of all looks so far, first come first."""
+    """The items of all looks so far, in order of arrival."""
 
-    ids: tuple[str, ...] | None  # their names; `None` where places name them
+    ids: tuple[str, ...] | None  # their names; `None` if they are known by place
     values: NDArray[Any]  # (2, n, k) of baseline and system, or (1, n, k) of the system alone
-    counts: tuple[int, ...] = ()  # how many there were at each look
+    counts: tuple[int, ...] = ()  # number of items at each look
 
     def _order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp]:
-        """Return the place of each item in the new data, known ones first; all have to be there."""
+        """Return the place of each item in the new data, known ones first; none may be missing."""
         known = self.values.shape[1]
         if (ids is None) is not (self.ids is None):
             raise InputError(
-                "items must have names at every look, or at none: names say which items are new"
+                "items must have names at every look, or at none: names show which items are new"
             )
         if ids is None or self.ids is None or ids[:known] == self.ids:
             if n < known:
                 raise InputError(
-                    f"has {n:,} items, and at the last look there were {known:,}: give all items "
-                    f"so far",
+                    f"has {n:,} items, but the last look had {known:,}: give all items so far",
                     argument="new",
                 )
             return np.arange(n)
@@ -65,8 +64,8 @@ class Arrivals:
         gone = [name for name in self.ids if name not in places]
         if gone:
             raise InputError(
-                f"lacks {len(gone):,} of {known:,} items of the last look, {gone[0]!r} first: give "
-                f"all items so far",
+                f"lacks {len(gone):,} of {known:,} items of the last look (the first is "
+                f"{gone[0]!r}): give all items so far",
                 argument="new",
             )
         before = set(self.ids)
@@ -76,7 +75,7 @@ class Arrivals:
     def after(
         self, ids: tuple[str, ...] | None, values: NDArray[Any]
     ) -> tuple[Arrivals, NDArray[np.intp]]:
-        """Return the items with those of another look, `(S, n, k)`, and the place of each there.
+        """Return all items after another look, `(S, n, k)`, and the place of each in the new data.
 
         Known scores stay.
         """
@@ -91,8 +90,9 @@ class Arrivals:
             side = "baseline" if len(values) == 2 and differ[0, i] else "system"
             name = repr(ids[i]) if ids else str(i)
             raise InputError(
-                f"item {name} had another score, or label, of the {side} at an earlier look: what "
-                f"was seen stays; begin with a new SequentialTest, and another state, for others"
+                f"item {name} had a different score or label of the {side} at an earlier look; "
+                "scores cannot change once seen: for other scores begin with a new SequentialTest "
+                "and a new state"
             )
         return Arrivals(ids, values, (*self.counts, n)), order
 
@@ -100,15 +100,15 @@ class Arrivals:
 def carried_notes(
     tests: Sequence[tuple[int, float]], unit: str, compared: str, consequence: str
 ) -> Iterator[str]:
-    """Yield a note if in at least half of the tests few units among many hold the difference.
+    """Yield a note if in at least half of the tests the difference comes from few of many units.
 
-    Of each test on how many units scores differ, and the effective number of these.
+    Given, for each test, the number of units with different scores, and their effective number.
     """
     narrow = [x for x in tests if x[1] < FEW_CARRY and x[0] > _FAR_TAILS * x[1]]
     if narrow and 2 * len(narrow) >= len(tests):
         differ, worth = (median(x) for x in zip(*narrow, strict=True))
         yield (
-            f"Of the {differ:.0f} {plural(unit)} that differ{compared}, about {worth:.0f} hold "
+            f"{differ:.0f} {plural(unit)} differ{compared}; about {worth:.0f} of them make up "
             f"most of the difference. {consequence} (simulated at level 0.05). Look at these "
             f"outputs, or use more {plural(unit)}."
         )
@@ -121,13 +121,13 @@ def order_notes(
     scores: Scores,
     baseline: int,
 ) -> list[str]:
-    """Return what speaks against the order in which the items of a table came.
+    """Return cautions about the order in which the items of a table came.
 
-    `order` has the place of each item in the table, in the order in which they came; `baseline` is
-    the place of that system.
+    `order` has the place of each item in the table, in order of arrival; `baseline` is the place of
+    the baseline.
     """
     counts, units = arrivals.counts, scores.units
-    # At which look each item came, in the order of the table.
+    # The look at which each item came, in the order of the table.
     looks = np.repeat(np.arange(len(counts)), np.diff(counts, prepend=0))[np.argsort(order)]
     of_units = looks
     if units.members is not None:
@@ -136,9 +136,8 @@ def order_notes(
     notes, segments = [], plural(units.segment)
     if scores.influence is not None and _drift(scores.influence[baseline], of_units) < _WARNS:
         notes.append(
-            f"The baseline's scores differ from look to look more than chance explains: "
-            f"{plural(units.unit)} must come in an order that has nothing to do with how hard they "
-            f"are. Shuffle them."
+            "The baseline's scores differ from look to look more than chance explains: the order "
+            f"of {plural(units.unit)} must not depend on how hard they are. Shuffle them."
         )
     if len(counts) < 2 or len(looks) < _LEAST:
         return notes
@@ -153,13 +152,13 @@ def order_notes(
 
 
 def _drift(difficulty: Floats, looks: NDArray[np.intp]) -> float:
-    """Return the p-value that units are as hard at all looks, an analysis of variance.
+    """Return the p-value of equal difficulty at all looks, by an analysis of variance.
 
-    Of their influence values on the baseline, `(N,)`, and the looks at which they came, `(N,)`.
+    From influence values on the baseline, `(N,)`, and the look of each unit, `(N,)`.
     """
     from scipy.special import fdtrc
 
-    # Where groups grow, a look may bring no new one.
+    # If groups grow, a look may have no new group.
     n, sizes = len(looks), np.bincount(looks)
     n_looks = int(np.count_nonzero(sizes))
     means = np.bincount(looks, difficulty) / np.maximum(sizes, 1)
@@ -172,7 +171,7 @@ def _drift(difficulty: Floats, looks: NDArray[np.intp]) -> float:
 
 
 def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
-    """Return Pearson's p-value that labels are spread over looks by chance."""
+    """Return the p-value of Pearson's test that labels are independent of looks."""
     from scipy.special import chdtrc
 
     shape = int(np.max(codes)) + 1, int(np.max(looks)) + 1
@@ -181,7 +180,7 @@ def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
     table = np.bincount(codes * shape[1] + looks, minlength=shape[0] * shape[1]).reshape(shape)
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     expected = np.outer(rows, columns) / table.sum()
-    # Cells that expect next to nothing make Pearson's statistic too large.
+    # Cells with a very small expectation make Pearson's statistic too large.
     if np.mean(expected) < 1 or np.any(expected <= 0):
         return 1.0
     statistic = float(np.sum((table - expected) ** 2 / expected))
@@ -189,7 +188,7 @@ def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
 
 
 def written(version: int, options: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of a test with these options, whose `values` are plain."""
+    """Return the state of a test with these options and plain `values`."""
     state = {"version": version, "options": dict(options), **values}
     return {**state, "digest": _digest(state)}
 
@@ -198,41 +197,41 @@ def written(version: int, options: Mapping[str, Any], values: Mapping[str, Any])
 def reading(
     state: Mapping[str, Any], now: Mapping[str, Any], what: str
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield a state that fits that of a test, a `what`, as it is `now`; all else is an InputError.
+    """Yield a state that fits the current test (a `what`, with state `now`), or raise.
 
-    So is whatever goes wrong while it is read.
+    All errors while the state is read become an InputError.
     """
     try:
         if state["version"] != now["version"]:
             raise InputError(
-                f"state has version {shown(state['version'])}, expected {now['version']}: another "
-                f"version of evalstats wrote it; begin with a new {what}"
+                f"state has version {shown(state['version'])}, expected {now['version']}; it was "
+                f"written by another version of evalstats, so begin with a new {what}"
             )
         for name, here in now["options"].items():
             there = state["options"][name]
             if there == here:
                 continue
             if isinstance(there, Mapping) and isinstance(here, Mapping):
-                # Of a metric its first part that differs.
+                # For a metric: the first part that differs.
                 part = next((x for x in here if there.get(x) != here[x]), None)
                 there, here = (x if part is None else x.get(part) for x in (there, here))
             raise InputError(
-                f"state is of a {what} with another {name}: {shown(there)} there, {shown(here)} "
-                f"here"
+                f"state comes from a {what} with a different {name}: {shown(there)} there, "
+                f"{shown(here)} here"
             )
-        # What stands beside it in a file is no part of it.
+        # Other entries of the file do not belong to the state.
         told = {name: state[name] for name in now if name != "digest"}
         if _digest(told) != state["digest"]:
-            raise InputError("state is not as state_dict returned it: a part of it has changed")
+            raise InputError("state is not as state_dict returned it: part of it was changed")
         yield told
     except InputError:
         raise
-    except Exception as error:  # whatever Python raises on something that is no state at all
+    except Exception as error:  # any error that Python raises on something else
         raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
 
 
 def named(metric: Metric) -> dict[str, Any]:
-    """Return what a metric is known by, as JSON gives it back."""
+    """Return the identity of a metric, as it is after JSON."""
     known: dict[str, Any] = loads(dumps(identity(metric) | parameters(metric)))
     return known
 

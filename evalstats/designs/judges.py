@@ -1,7 +1,7 @@
-"""Scores by a judge of all segments, corrected by people's labels of some of them.
+"""A judge's scores of all segments, corrected by people's labels of some of them.
 
-`Judged` is the metric; the weight of the judge's scores is tuned where systems are scored, and
-`JudgeAgreement` says what these are worth in labels, and how far judge and people agree.
+`Judged` is the metric; the weight of the judge's scores is tuned when systems are scored, and
+`JudgeAgreement` gives their worth in labels and the agreement of judge and people.
 """
 
 from __future__ import annotations
@@ -29,43 +29,45 @@ if TYPE_CHECKING:
     from evalstats.analysis.scores import Scores
     from evalstats.statistics.segments import SegmentStatistics
 
-_ALL_LABELLED = "; where people labelled all, their labels are the scores: leave the judge out"
-#: A judge that scores labelled segments so differently from others has a note.
+_ALL_LABELLED = (
+    "; if people labelled all segments, use their labels as scores and leave the judge out"
+)
+#: The p-value below which a note warns that a judge scores labelled segments differently.
 _UNLIKE = 0.01
-#: Systems whose agreement with people is a note; of more the first ones are told.
+#: How many systems the note on agreement with people lists.
 _TOLD = 3
 
 
 @dataclass(frozen=True)
 class Judged(LabelledMetric):
-    r"""A metric whose labels are a judge's for all segments, and people's for some.
+    r"""A metric with a judge's labels of all segments and people's labels of some.
 
     Prediction-powered inference (Angelopoulos, Duchi and Zrnic, 2023):
 
     .. math:: m(H) + \lambda \, (m(F) - m(F_H))
 
-    H are the statistics of the segments that people labelled, with people's labels, :math:`F_H`
-    those of the same segments with the judge's, and F those of all others with the judge's. Where
-    labelled segments are a random sample, the bias of the judge cancels, whatever λ is. The sums of
-    each are columns, so that m may be any metric of sums: a mean, accuracy, F1, kappa. Of several
-    judges each has a λ, and their corrections are added.
+    H are the statistics of the labelled segments from people's labels, :math:`F_H` the statistics
+    of the same segments from the judge's, and F the statistics of all other segments from the
+    judge's. If the labelled segments are a random sample, the bias of the judge cancels for every
+    λ. The sums of each are columns, so m may be any metric of sums: a mean, accuracy, F1, kappa.
+    With several judges, each has its own λ, and their corrections are added.
 
     Parameters
     ----------
     metric : Metric
-        The m. If it has references (gold classes), labels are references, and otherwise they are
+        The metric m. If it has references (gold classes), labels are references; otherwise they are
         the scores themselves.
     weight : float or tuple of float, optional
-        λ, from 0 (people alone) to 1, one a judge. By default that of the smallest standard error,
-        where a score is estimated or systems are compared (`evalstats.estimate`); elsewhere 1, of
-        J judges 1/J each.
+        λ, from 0 (people only) to 1, one per judge. By default the λ with the smallest standard
+        error, when scores are estimated or systems are compared (`evalstats.estimate`); elsewhere
+        1, or 1/J for each of J judges.
     judges : int
-        J: each label is then those of J judges, and people's after them.
+        Number of judges, J: each entry then has the labels of J judges, followed by people's.
 
     Raises
     ------
     InputError
-        Where no segment is labelled, or all are.
+        If no segment is labelled, or all are.
 
     Examples
     --------
@@ -82,19 +84,19 @@ class Judged(LabelledMetric):
     name: str = field(init=False)
     higher_is_better: bool = field(init=False)
     columns: tuple[str, ...] = field(init=False)
-    #: Pairs of labels come as they were given.
+    #: Pairs of labels are passed as given.
     reads_text: ClassVar[bool] = False
     scores_units: ClassVar[bool] = False
     undefined: ClassVar[str] = (
-        "is not known: it has none of people's labels, or nothing else, since few of {n:,} {units} "
-        "have labels; label {more}, or take method='t'"
+        "is unknown: all or none of its segments have people's labels, because few of {n:,} "
+        "{units} have labels; label {more}, or use method='t'"
     )
 
     def __post_init__(self) -> None:
         inner = self.metric
         if not isinstance(inner, Metric) or isinstance(inner, Judged):
             raise InputTypeError(
-                f"must be that of judge and people, of which human makes Judged, got "
+                "must be the metric of both judge and people (human= makes it Judged), got "
                 f"{'Judged already' if isinstance(inner, Judged) else shown(inner)}",
                 argument="metric",
             )
@@ -103,7 +105,7 @@ class Judged(LabelledMetric):
             given = weight if isinstance(weight, (tuple, list)) else (weight,)
             if len(given) != judges:
                 raise InputError(
-                    f"must be one a judge, {judges:,}, got {len(given):,}", argument="weight"
+                    f"must be one per judge, {judges:,}, got {len(given):,}", argument="weight"
                 )
             weights = tuple(real(one, "weight", 0.0) for one in given)
             if max(weights) > 1:
@@ -125,7 +127,7 @@ class Judged(LabelledMetric):
 
     @property
     def signature(self) -> str:
-        """Identity: that of the metric, and how people's labels come in."""
+        """The signature of the metric, and how people's labels are used."""
         fixed = "" if self.weight is None else ":" + "+".join(f"{w:.10g}" for w in self._weights)
         return str(MetricSignature.of(self.metric.signature).tagged(f"judged:ppi{fixed}"))
 
@@ -135,10 +137,10 @@ class Judged(LabelledMetric):
         Parameters
         ----------
         hypotheses : sequence
-            N outputs; of a metric without references N pairs (the judge's score, people's or None),
-            or of J judges tuples of J + 1.
+            N outputs; for a metric without references N pairs (the judge's score, people's or
+            None), or tuples of J + 1 for J judges.
         references : sequence, optional
-            Of a metric with references N pairs (the judge's label, people's or None).
+            For a metric with references: N pairs (the judge's label, people's or None).
         """
         with_references = self.metric.uses_references
         what = "references" if with_references else "hypotheses"
@@ -154,8 +156,8 @@ class Judged(LabelledMetric):
         places = [i for i, label in enumerate(people) if not is_missing(label)]
         if not 0 < len(places) < len(pairs):
             raise InputError(
-                f"people's labels must be those of a part of the segments, got {len(places):,} of "
-                f"{len(pairs):,}{_ALL_LABELLED if places else ''}"
+                "people's labels must cover some of the segments but not all, got "
+                f"{len(places):,} of {len(pairs):,}{_ALL_LABELLED if places else ''}"
             )
         labels = [people[i] for i in places]
         if with_references:
@@ -175,11 +177,11 @@ class Judged(LabelledMetric):
         return joined_rows(labelled, people_rows, *by_judges)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse what the metric refuses of people's statistics, or of the judge's."""
+        """Refuse people's or the judge's statistics if the metric refuses them."""
         self.metric.check_statistics(self.parts(statistics))
 
     def parts(self, totals: ArrayLike) -> Floats:
-        """Return totals of people, of each judge there, and of it elsewhere, `(..., 1 + 2J, k)`."""
+        """Return totals of people, of judges there and of judges elsewhere, `(..., 1 + 2J, k)`."""
         wide = np.asarray(totals, dtype=np.float64)
         return wide[..., 1:].reshape(
             *wide.shape[:-1], 1 + 2 * self.judges, len(self.metric.columns)
@@ -188,8 +190,8 @@ class Judged(LabelledMetric):
     def score(self, totals: ArrayLike) -> Floats:
         """Return m(H) + Σλ(m(F) - m(F_H)), `(..., 1 + (1 + 2J)k) -> (...)`.
 
-        It is NaN where nothing is labelled, or all is, as in a stratum, since then there is no H,
-        or no F.
+        NaN if nothing is labelled, or everything, for example in a stratum: then there is no H, or
+        no F.
         """
         parts = self.parts(totals)
         score, *by_judges = np.moveaxis(self.metric.score(parts), -1, 0)
@@ -200,7 +202,7 @@ class Judged(LabelledMetric):
         return np.where(is_whole, score, np.nan)
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, `(..., 1 + (1 + 2J)k)` of the same."""
+        """Return the gradient of the score, of the shape `(..., 1 + (1 + 2J)k)` of ``totals``."""
         shares = np.array([1.0, *(x for w in self._weights for x in (-w, w))])[:, None]
         slopes = self.metric.gradient(self.parts(totals)) * shares
         flat = slopes.reshape(*slopes.shape[:-2], -1)
@@ -221,12 +223,12 @@ class Judged(LabelledMetric):
         return np.asarray(statistics[..., 0] > 0)
 
     def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
-        """Return what is added to squared influence values of units, `(S, N)`, of 0/1 scores.
+        """Return the addition to squared influence values of units, `(S, N)`, for 0/1 scores.
 
-        Few labels show few errors of the judge, or none: one more, of which the judge is wrong,
-        adds λ² to Σ(h - λf)² (after Agresti and Min, 2005); all judges are wrong of it, and λ their
-        sum. Of groups it is a whole group. Where people's labels do not vary, λ says nothing, and
-        the label alone adds 1.
+        Few labels show few errors of the judge, or none. One more label, on which the judge is
+        wrong, adds λ² to Σ(h - λf)² (after Agresti and Min, 2005); with several judges, all are
+        wrong and λ is their sum. For groups it is a whole group. If people's labels do not vary, λ
+        carries no information, and the label adds 1.
         """
         columns = self.metric.outcome_columns()
         if columns is None:
@@ -247,7 +249,7 @@ class Judged(LabelledMetric):
     def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Judged:
         """Return the metric of all segments together: with the mean of the weights of its parts.
 
-        Any weight of the judge is right.
+        Every weight of the judge gives an unbiased score.
         """
         weights = [one._weights for one in metrics if isinstance(one, Judged)]
         return replace(self, weight=tuple(np.average(weights, axis=0, weights=sizes).tolist()))
@@ -255,37 +257,37 @@ class Judged(LabelledMetric):
     def tuned(
         self, table: SegmentStatistics, units: Units, by_stratum: bool
     ) -> tuple[SegmentStatistics, JudgeAgreement, Floats | None]:
-        """Return statistics under the metric with its weights, and what the judges are worth.
+        """Return statistics under the metric with its weights, and the worth of the judges.
 
-        Weights are those of the smallest variance of the score of an only system, and otherwise of
-        the differences of all pairs together. Where each stratum has a score of its own
-        (`by_stratum`), each needs labels.
+        Weights minimise the variance of the score of a single system, or the summed variances of
+        the differences of all pairs. If each stratum has its own score (`by_stratum`), each needs
+        labels.
         """
         rows = table if units.members is None else table.grouped(units.members)
         parts = self.parts(rows.values)
         people, *by_judges = (
             student.influence_values(self.metric, parts[:, :, i]) for i in range(parts.shape[2])
         )
-        # Products of squares have to be numbers too.
+        # Products of squares must not overflow.
         if not all(np.all(np.abs(x) < 1e70) for x in (people, *by_judges)):
             raise InputError(
-                f"{self.name} of the labelled segments, or of the others, has no finite "
-                f"gradient, or one above 1e70; label more segments, or take another unit"
+                f"{self.name} of the labelled segments, or of the others, has a gradient that is "
+                "not finite or above 1e70; label more segments, or rescale the scores"
             )
         if by_stratum:
             _check_strata(table, units)
         n_units = int(np.min(np.sum(self.labelled(rows.values), axis=1)))
         if n_units < 2:
             raise InputError(
-                f"people's labels under {self.name} must be those of at least 2 "
-                f"{plural(units.unit)} of each system, got {n_units}; label more"
+                f"people's labels for {self.name} must cover at least 2 {plural(units.unit)} of "
+                f"each system, got {n_units}; label more"
             )
         n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
         weights = self._weights
         if self.weight is None:
-            # Least squares of people's values less the judges' there, to whose covariance n/N times
-            # theirs of all is added for the N others (Angelopoulos, Duchi and Zrnic, 2023): of one
-            # judge λ is Cov(h, f)/((1 + n/N)·Var(f)).
+            # Least squares of people's values on the judges'. To the judges' covariance there, n/N
+            # times their covariance over all units is added for the N others (Angelopoulos, Duchi
+            # and Zrnic, 2023). For one judge λ is Cov(h, f)/((1 + n/N)·Var(f)).
             label_share, wholes = (
                 n_labelled / table.n_segments,
                 [
@@ -306,7 +308,7 @@ class Judged(LabelledMetric):
             moves = sum(w * step for w, step in zip(weights, steps, strict=True))
             most = _most_of(of_people, moves, self.bounds_of(table.values))
             weights = tuple(most * w for w in weights)
-        # The judges are one from here on, their mean by their weights.
+        # From here on the judges are replaced by their weighted mean.
         weight = sum(weights)
         shares = [w / weight if weight > 0 else 1 / self.judges for w in weights]
         there, elsewhere = (np.average(by_judges[i::2], axis=0, weights=shares) for i in range(2))
@@ -342,9 +344,9 @@ class Judged(LabelledMetric):
 
 
 def joined_rows(labelled: Floats, people: Floats, *judges: Floats) -> Floats:
-    """Return the rows of `Judged` from those of people, of each judge, and 1 where all are.
+    """Return the rows of `Judged` from flags of labelled segments, and rows of people and judges.
 
-    Of `labelled` `(..., N, 1)`, `people` and `judges` `(..., N, k)`.
+    `labelled` is `(..., N, 1)`; `people` and each of `judges` are `(..., N, k)`.
     """
     rows = [labelled, labelled * people]
     for judge in judges:
@@ -354,9 +356,9 @@ def joined_rows(labelled: Floats, people: Floats, *judges: Floats) -> Floats:
 
 
 class LabelSpread(NamedTuple):
-    """Variances behind the difference of two systems on a unit: of people's scores and a judge's.
+    """Variances per unit of a difference of two systems: of people's scores and a judge's.
 
-    On n labels of N units it is (V_h - 2λC + λ²V_f·N/(N - n))/n, with the λ that suits them.
+    With n labels of N units, the variance is (V_h - 2λC + λ²V_f·N/(N - n))/n, with the best λ.
     """
 
     people: float  # V_h
@@ -365,7 +367,7 @@ class LabelSpread(NamedTuple):
     labelled: int  # units of the pilot
 
     def variance(self, n_labelled: int, n_units: int) -> float:
-        """Return the variance of the difference on so many labels of so many units."""
+        """Return the variance of the difference with n labels of N units."""
         left = max(1 - n_labelled / n_units, 1e-12)
         weight = min(max(self.both * left / self.judge, 0.0), 1.0) if self.judge > 0 else 0.0
         judged = weight**2 * self.judge / left - 2 * weight * self.both
@@ -373,9 +375,10 @@ class LabelSpread(NamedTuple):
 
 
 def label_spread(scores: Scores, a: int, b: int) -> LabelSpread | None:
-    """Return the variances behind the difference of two systems, where people correct a judge.
+    """Return the variances of the difference of two systems if people correct a judge.
 
-    `None` where they do not, and where units are labelled in part, or not the same of both systems.
+    `None` if they do not, if units are partly labelled, or if the systems have labels of different
+    units.
     """
     if not scores.has_segments or len(scores.strata) > 1:
         return None
@@ -399,9 +402,9 @@ def label_spread(scores: Scores, a: int, b: int) -> LabelSpread | None:
 
 @dataclass(frozen=True)
 class JudgeAgreement(Correction):
-    """What the judge of one metric is worth, and how far it agrees with people.
+    """The worth of the judge of one metric in labels, and its agreement with people.
 
-    Standard errors are those of `systems`, in their order.
+    Standard errors are in the order of `systems`.
     """
 
     systems: tuple[str, ...]
@@ -410,14 +413,14 @@ class JudgeAgreement(Correction):
     n_worth: float  # labels without a judge that would say as much
     bias: tuple[tuple[float, float, float], ...]  # of each system, with its 95% interval
     correlation: tuple[tuple[float, float, float], ...]
-    unlike: float  # the smallest p-value of its scores and differences being alike, Bonferroni's
-    n_units: int  # labelled segments, or groups with some, the fewest of any system
+    unlike: float  # smallest p-value (Bonferroni) for equal scores and differences
+    n_units: int  # labelled segments or groups, the fewest of any system
     unit: str
     segment: str
-    independent: tuple[float, float, float] | None  # how many judges they are worth, of several
+    independent: tuple[float, float, float] | None  # effective number of several judges
 
     def notes(self) -> Iterator[str]:
-        """Say what the labels count as, how judge and people agree, and what is assumed."""
+        """Return sentences about the worth of labels, the agreement, and the assumption."""
         what = "the difference" if len(self.systems) == 2 else "differences"
         what = "the score" if len(self.systems) == 1 else what
         many = len(self.weights)
@@ -433,13 +436,13 @@ class JudgeAgreement(Correction):
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
             f"{segments} correct {whose} scores of all (prediction-powered, λ = "
-            f"{', '.join(f'{w:.2f}' for w in self.weights)}). For {what} they are worth "
+            f"{', '.join(f'{w:.2f}' for w in self.weights)}). For {what} this is as precise as "
             f"{self.n_worth:,.0f} labels without {them}."
         )
         if self.independent is not None:
             n, least, most = self.independent
             yield (
-                f"{self.metric}: by the correlation of their errors {many} judges are worth "
+                f"{self.metric}: because their errors are correlated, {many} judges count as "
                 f"{n:.1f} [{least:.1f}, {most:.1f}] independent ones (Kish's effective number)."
             )
         told = []
@@ -455,20 +458,21 @@ class JudgeAgreement(Correction):
         yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(told)}{rest}."
         if self.unlike <= _UNLIKE:
             yield Caution(
-                f"{self.metric}: the labelled {segments} do not look like a random sample, and "
-                f"without one the intervals do not hold: {who} scores them differently from the "
-                f"others (p = {self.unlike:.2g}, of scores and their differences).",
+                f"{self.metric}: the labelled {segments} do not look like a random sample, which "
+                f"the intervals require: {who} scores them differently from the others (p = "
+                f"{self.unlike:.2g}, for scores and their differences).",
                 "labels",
             )
         else:
             yield (
-                f"{self.metric}: labelled {segments} have to be a random sample of all. Nothing "
-                f"speaks against it: {who} scores them like the others (p = {self.unlike:.2g})."
+                f"{self.metric}: labelled {segments} must be a random sample of all {segments}. "
+                f"The scores do not contradict this: {who} scores them like the others (p = "
+                f"{self.unlike:.2g})."
             )
 
 
 def _most_of(start: Floats, moves: Any, bounds: tuple[float, float]) -> float:
-    """Return the largest share of moves, up to 1, with which no score leaves its bounds, `(S,)`."""
+    """Return the largest share of moves, up to 1, that keeps scores within bounds, `(S,)`."""
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(moves > 0, bounds[1] - start, start - bounds[0]) / np.abs(moves)
     return float(np.clip(np.min(np.where(moves == 0, 1.0, room)), 0.0, 1.0))
@@ -477,10 +481,10 @@ def _most_of(start: Floats, moves: Any, bounds: tuple[float, float]) -> float:
 def bounded_weights(
     products: Sequence[float], squares: Sequence[Sequence[float]]
 ) -> tuple[float, ...]:
-    """Return the weights from 0 to 1 of predictions, `(J,)`, that leave the smallest squares.
+    """Return the weights from 0 to 1 of J predictors, `(J,)`, with the least squares.
 
-    From their products with what is predicted, `(J,)`, and with one another, `(J, J)`. One after
-    the other is set until none moves.
+    From their products with the target, `(J,)`, and with one another, `(J, J)`, by coordinate
+    descent.
     """
     weights = np.zeros(len(products))
     for _ in range(1000):
@@ -495,10 +499,10 @@ def bounded_weights(
 
 
 def _independent(errors: Floats, units: Units) -> tuple[float, float, float] | None:
-    """Return how many independent judges J are worth whose errors are these, `(J, S, N)`.
+    """Return the effective number of J judges with these errors, `(J, S, N)`.
 
-    J/(1 + (J - 1)ρ), Kish's design effect (1965), of the mean correlation ρ, with an interval of
-    its logarithm by the infinitesimal jackknife. `None` of one judge, or of one without errors.
+    J/(1 + (J - 1)ρ), Kish's design effect (1965), with the mean correlation ρ, and an interval of
+    its logarithm by the infinitesimal jackknife. `None` for one judge, or if a judge has no errors.
     """
     many, squares = len(errors), np.sum(errors**2, axis=(1, 2))
     if many < 2 or not np.all(squares > 0):
@@ -518,26 +522,26 @@ def _independent(errors: Floats, units: Units) -> tuple[float, float, float] | N
 
 
 def _check_strata(table: SegmentStatistics, units: Units) -> None:
-    """Raise where a stratum has no labels of a system, or nothing else."""
+    """Raise if in a stratum a system has no labels, or only labelled segments."""
     for code, label in enumerate(units.labels):
         labelled = table.values[:, units.segment_strata == code, 0] > 0
         for system, n in zip(table.systems, np.sum(labelled, axis=1), strict=True):
             if not 2 <= n < labelled.shape[1]:
                 raise InputError(
-                    f"people's labels under {table.metric.name} must be those of at least 2 "
-                    f"segments, and not of all, in each stratum that has a score; {shown(label)} "
-                    f"has {n:,} of {labelled.shape[1]:,} of {system!r}"
+                    f"people's labels for {table.metric.name} must cover at least 2 segments, but "
+                    f"not all, of each stratum with a score; {shown(label)} has {n:,} of "
+                    f"{labelled.shape[1]:,} of {system!r}"
                 )
 
 
 def _unlike(
     gaps: Floats, there: Floats, elsewhere: Floats, units: Units, n_labelled: float
 ) -> float:
-    """Return the smallest p-value that the judge is alike on labelled segments and others.
+    """Return the smallest p-value that the judge scores labelled segments like others.
 
-    Of each system's score, `(S,)` gaps with influence values `(S, N)`, and of the difference of
-    each pair: Welch's test (1947), Bonferroni's. Labelled units vary no less than the others do, as
-    few of them show few differences.
+    Welch's test (1947) with Bonferroni's correction, for each system's score, `(S,)` gaps with
+    influence values `(S, N)`, and for the difference of each pair. The variance of labelled units
+    is taken as at least that of the others, since few units show few differences.
     """
     contrasts = [*np.eye(len(gaps))]
     contrasts += [b - a for a, b in combinations(contrasts, 2)]
@@ -550,16 +554,16 @@ def _unlike(
 
 
 def less_mean(influence: Floats) -> Floats:
-    """Return what distinguishes systems, `(S, N)`: values less their mean; of one, the values."""
+    """Return values minus their mean over systems, `(S, N)`; for one system, the values."""
     return influence if len(influence) == 1 else influence - np.mean(influence, axis=0)
 
 
 def _correlation(
     units: Units, people: Floats, judge: Floats, both: NDArray[np.bool_]
 ) -> tuple[float, float, float]:
-    """Return Pearson's correlation of what labelled units add to both scores, with its interval.
+    """Return Pearson's correlation of labelled units' influence on both scores, with an interval.
 
-    By Fisher's transformation (1921) and the delta method, whatever the units are.
+    By Fisher's transformation (1921) and the delta method, for any units.
     """
     if np.count_nonzero(both) < 3:
         return np.nan, -1.0, 1.0
@@ -580,11 +584,11 @@ def _correlation(
 def with_people(
     systems: object, references: object, metrics: Metrics, human: object
 ) -> tuple[Mapping[str, Any], Any, list[Judged]]:
-    """Return outputs, references and metrics in which the judge's labels and people's are pairs.
+    """Return outputs, references and metrics with pairs of the judge's and people's labels.
 
-    Of metrics with references (gold classes) labels are references, one list for all systems;
-    otherwise they are the scores, a list a system: `{"A": [(4, 5), (3, None)]}`. Several judges
-    have a list a segment, and people's label is the last: `{"A": [(4, 3, 5), (3, 2, None)]}`.
+    For metrics with references (gold classes) labels are references, one list for all systems.
+    Otherwise they are the scores, one list per system: `{"A": [(4, 5), (3, None)]}`. With several
+    judges, each segment has a list with people's label last: `{"A": [(4, 3, 5), (3, 2, None)]}`.
     """
     named = as_systems(systems)
     inner = as_metrics(metrics)
@@ -592,14 +596,15 @@ def with_people(
     kinds = {metric.uses_references for metric in inner}
     if len(kinds) > 1:
         raise InputError(
-            "is of scores, or of references, and the metrics are of both kinds; compare them apart",
+            "replaces either scores or references, but the metrics are of both kinds; compare "
+            "them in separate calls",
             argument="human",
         )
     if True in kinds:
         if isinstance(human, Mapping):
             raise InputError(
-                f"must be one list for all systems, since {inner[0].name} holds outputs against "
-                f"references, got a mapping",
+                f"must be one list for all systems, since {inner[0].name} compares outputs with "
+                "references, got a mapping",
                 argument="human",
             )
         judges = 0 if inner[0].reads_text else _n_judges(references, inner[0])
@@ -607,7 +612,7 @@ def with_people(
         return named, paired, [replace(one, judges=judges or 1) for one in judged]
     if references is not None:
         raise InputError(
-            f"have no effect: {inner[0].name} does not use any; leave them out",
+            f"have no effect: {inner[0].name} does not use references; leave them out",
             argument="references",
         )
     frame = columns_of(human)
@@ -624,7 +629,7 @@ def with_people(
         odd = sorted(map(str, set(labels) ^ set(named)))[0]
         raise InputError(
             f"must have the systems {', '.join(named)}, got {', '.join(map(str, labels))} "
-            f"({odd!r} is in one only)",
+            f"({odd!r} is in only one of them)",
             argument="human",
         )
     judges = _n_judges(next(iter(named.values())), inner[0])
@@ -638,11 +643,11 @@ def with_people(
 def with_pairs(
     systems: object, references: object, metric: Metric, human: object
 ) -> tuple[Mapping[str, Any], Any]:
-    """Return outputs and references in which labels are pairs, as a metric has them already."""
+    """Return outputs and references with pairs of labels, for a metric that is already `Judged`."""
     if not isinstance(metric, Judged):
         raise InputError(
-            f"needs a metric that has them from the first look on: make the test with "
-            f"metric=es.Judged(...) of {metric.name}",
+            "needs a metric with labels from the first look on: make the test with "
+            f"metric=es.Judged(...) for {metric.name}",
             argument="human",
         )
     named, paired_references, _ = with_people(systems, references, metric.metric, human)
@@ -650,7 +655,7 @@ def with_pairs(
 
 
 def by_role(human: object, names: Mapping[str, str]) -> object:
-    """Return people's scores by the names of systems, from those of their roles; a list as it is.
+    """Return people's scores by system name, given by role; a list is returned unchanged.
 
     >>> by_role({"new": [4, None], "base": [3, 5]}, {"new": "system", "base": "baseline"})
     {'system': [4, None], 'baseline': [3, 5]}
@@ -668,17 +673,17 @@ def by_role(human: object, names: Mapping[str, str]) -> object:
 
 
 def _n_judges(labels: Any, metric: Metric) -> int:
-    """Return how many judges each entry of a list has labels of; 0 where entries are labels."""
+    """Return the number of judges' labels per entry of a list; 0 if entries are single labels."""
     return len(labels[0]) if depth(labels) > metric.entry_depth + 1 else 0
 
 
 def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple[Any, ...]]:
-    """Return (the judge's label, people's) of each segment, or of several (each judge's, ...)."""
-    first = listed(judge, where, "labels of the judge, one a segment")
-    second = listed(people, "human", "labels of people, one a segment, None where there is none")
+    """Return pairs (the judge's label, people's) per segment, or tuples with several judges."""
+    first = listed(judge, where, "labels of the judge, one per segment")
+    second = listed(people, "human", "labels of people, one per segment, None if there is none")
     if len(first) != len(second):
         raise InputError(
-            f"must have one label a segment, None where people gave none: got {len(second):,} for "
+            f"must have one label per segment, None if people gave none: got {len(second):,} for "
             f"{len(first):,} of {where}",
             argument="human",
         )
@@ -687,18 +692,18 @@ def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple
     for i, labels in enumerate(first):
         if not is_list(labels) or len(labels) != judges:
             raise InputError(
-                f"{where}[{i}] must have labels of {judges} judges, as the first, got "
+                f"{where}[{i}] must have labels of {judges} judges, like the first one, got "
                 f"{shown(labels)}"
             )
     return [(*labels, label) for labels, label in zip(first, second, strict=True)]
 
 
 def drawn_apart(units: Units, labelled: Sequence[NDArray[np.bool_]]) -> Units:
-    """Return units that are drawn within labelled and others, where each is one of the two.
+    """Return units drawn within labelled and other segments, if each unit is one or the other.
 
-    Of segments `(S, N)` of each metric that has labels; systems may have labels of other segments:
-    a stratum is then a pattern of systems. Groups of labelled and other segments are drawn as they
-    are.
+    Given the labelled segments `(S, N)` of each metric with labels. If systems have labels of
+    different segments, a stratum is a pattern of systems. Groups that mix labelled and other
+    segments are drawn unchanged.
     """
     from evalstats.analysis.design import drawn_within
 

@@ -1,9 +1,9 @@
-"""`meta`: people's scores of several systems, and metrics' of the same, in; a comparison out.
+"""`meta`: a comparison of metrics, from people's and metrics' scores of several systems.
 
-The systems of that comparison are the metrics, and its segments those of the test set. Measures say
-how well a metric agrees with people about two systems: on the whole, and on each segment.
-Differences between two systems are `(P, N)`, of P pairs on N segments. They are 0 where a score is
-missing, and `both` says of which segments a pair has all scores.
+The systems of that comparison are the metrics, and its segments are the segments of the test set.
+Measures are the agreement of a metric with people about two systems, in total or on each segment.
+Differences between two systems are `(P, N)`, of P pairs on N segments. They are 0 if a score is
+missing; `both` marks the segments with all scores of a pair.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from evalstats.text.references import columns_of
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-#: A difference of so small a share of its error is what rounding leaves of none.
+#: A difference below this share of its error is rounding.
 _NONE = 1e-9
-#: Accuracies of two thresholds that are so near are equal but for rounding.
+#: Accuracies of two thresholds this close are equal except for rounding.
 _EQUAL = 1e-12
 
 
 @dataclass(frozen=True)
 class PairwiseAccuracy(Metric):
-    r"""The share of pairs of systems that a metric puts in the order in which people put them.
+    r"""The share of pairs of systems that a metric puts in the same order as people do.
 
     Statistics are differences d between the two systems of each pair, people's and the metric's,
-    and their squares. With sums D and Q, :math:`z = D/\sqrt{Q}` is nearly normal where the outputs
-    of both systems change places at random.
+    and their squares. With sums D and Q, :math:`z = D/\sqrt{Q}` is nearly normal if the outputs of
+    both systems are exchanged at random.
 
     Parameters
     ----------
     columns : tuple of str
-        Names of people's D of each pair, of their Q, of the metric's D, and of its Q.
+        Names of people's D and Q of each pair, then of the metric's D and Q.
     """
 
     columns: tuple[str, ...]
@@ -66,12 +66,12 @@ class PairwiseAccuracy(Metric):
 
     @property
     def signature(self) -> str:
-        """What the systems are, and the number of pairs."""
+        """That systems are metrics, and the number of pairs."""
         return f"systems:metric|pairs:{len(self.columns) // 4}"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
-        """Refuse what is made of the scores of all systems."""
-        raise InputError(f"{self.name} is of the scores of several systems: use evalstats.meta")
+        """Raise, since the statistics need the scores of all systems."""
+        raise InputError(f"{self.name} needs the scores of several systems: use evalstats.meta")
 
     def score(self, totals: ArrayLike) -> Floats:
         """Return the share of pairs in the same order, `(..., k) -> (...)`."""
@@ -79,9 +79,9 @@ class PairwiseAccuracy(Metric):
         return np.asarray(np.mean(people == metric, axis=-1))
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the accuracy that is expected where z has an error of 1.
+        """Return the gradient of the expected accuracy if z has an error of 1.
 
-        What is counted does not change with a sum, but at a jump.
+        The accuracy itself is a step function.
         """
         from scipy.special import erf
 
@@ -91,9 +91,9 @@ class PairwiseAccuracy(Metric):
 
 @dataclass(frozen=True)
 class SoftPairwiseAccuracy(PairwiseAccuracy):
-    r"""1 less the mean distance between a metric's p-values of pairs and people's.
+    r"""1 minus the mean distance between a metric's p-values and people's, over pairs.
 
-    The p-values are those of the permutation test that the first system is better, in closed form:
+    The p-values come from the permutation test that the first system is better, in closed form:
     :math:`\Phi(-z)` (Thompson, Mathur, Deutsch and Khayrallah, 2024).
     """
 
@@ -109,13 +109,13 @@ class SoftPairwiseAccuracy(PairwiseAccuracy):
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the soft accuracy, `(..., k) -> (..., k)`."""
         people, metric = (z for z, _ in _sizes(totals))
-        # p falls where z rises.
+        # p falls as z rises.
         farther = np.sign(metric - people)
         return _by_sums(totals, farther, -farther)
 
 
 def _by_sums(totals: ArrayLike, *slopes: Floats) -> Floats:
-    """Return a gradient by all sums, where that by z of people and metric is φ(z)·slope/P."""
+    """Return a gradient by all sums from the gradient by z of people and metric, φ(z)·slope/P."""
     slopes_of_sums: list[Floats] = []
     for (z, error), slope in zip(_sizes(totals), slopes, strict=True):
         by_z = slope * np.exp(-z * z / 2) / (np.sqrt(2 * np.pi) * z.shape[-1])
@@ -132,25 +132,25 @@ def _sizes(totals: ArrayLike) -> list[tuple[Floats, Floats]]:
 
 
 def _over(a: Floats, b: Floats) -> Floats:
-    """Return a/b, and 0 where b is 0."""
+    """Return a/b, and 0 if b is 0."""
     return np.divide(a, b, where=b > 0, out=np.zeros(np.broadcast_shapes(a.shape, b.shape)))
 
 
 @dataclass(frozen=True)
 class WithinSegments(Mean):
-    """The mean of what a metric and people share within segments: `accuracy`, or a correlation."""
+    """The mean over segments of a metric's agreement with people: `accuracy`, or a correlation."""
 
     bounds: tuple[float, float] = (-1.0, 1.0)  # type: ignore[misc]
 
     @property
     def signature(self) -> str:  # type: ignore[override]
-        """What the systems are, and what the mean is over; shares have ties that are calibrated."""
+        """That systems are metrics, and what is averaged; ties of shares are calibrated."""
         ties = "|ties:calibrated" if self.bounds[0] == 0 else ""
         return f"systems:metric|within:segments{ties}"
 
 
 def kendall(people: Floats, metric: Floats) -> Floats:
-    """Return Kendall's tau-b of the systems on each segment, `(P, N) -> (N,)`; NaN without it."""
+    """Return Kendall's tau-b of the systems on each segment, `(P, N) -> (N,)`; NaN if undefined."""
     first, second = np.sign(people), np.sign(metric)
     apart = np.sum(np.abs(first), axis=0) * np.sum(np.abs(second), axis=0)
     return _defined(np.sum(first * second, axis=0), np.sqrt(apart), np.any(first, axis=0))
@@ -159,7 +159,7 @@ def kendall(people: Floats, metric: Floats) -> Floats:
 def pearson(people: Floats, metric: Floats) -> Floats:
     """Return Pearson's correlation of the systems on each segment, `(P, N) -> (N,)`.
 
-    Of n systems sums over pairs of products of differences are n times those about the means.
+    For n systems, sums of products of differences over pairs are n times the sums about the means.
     """
     first, second = np.sum(people**2, axis=0), np.sum(metric**2, axis=0)
     return _defined(
@@ -168,12 +168,12 @@ def pearson(people: Floats, metric: Floats) -> Floats:
 
 
 def _defined(top: Floats, bottom: Floats, known: Flags) -> Floats:
-    """Return a correlation; 0 where only the metric says nothing, NaN where people do not."""
+    """Return a correlation; 0 if only the metric has all ties, NaN if people do."""
     return np.where(known, _over(top, bottom), np.nan)
 
 
 def accuracy(people: Floats, metric: Floats, both: Flags, tie: float) -> Floats:
-    """Return the share of pairs on each segment that a metric orders, or ties, as people do.
+    """Return the share of pairs on each segment that metric and people order, or tie, alike.
 
     Differences of the metric up to `tie` are ties (Deutsch, Foster and Freitag, 2023).
     """
@@ -184,13 +184,13 @@ def accuracy(people: Floats, metric: Floats, both: Flags, tie: float) -> Floats:
 
 
 def best_tie(people: Floats, metric: Floats, both: Flags) -> float:
-    """Return the threshold of ties under which the mean accuracy of the segments is largest.
+    """Return the threshold of ties with the largest mean accuracy of the segments.
 
-    Of several the smallest. Each difference that there is is tried, and 0.
+    The smallest one on a tie. All differences, and 0, are tried.
     """
     weights = (both / np.maximum(np.sum(both, axis=0), 1))[both]
     first, second = np.sign(people[both]), metric[both]
-    # What becomes right, or wrong, where the difference becomes a tie.
+    # The changes in accuracy when a difference becomes a tie.
     gains = weights * ((first == 0) * 1.0 - (first == np.sign(second)))
     sizes = np.abs(second)
     order = np.argsort(sizes, kind="stable")
@@ -217,15 +217,15 @@ _WITHIN = {
 }
 
 
-#: Steps of what is swapped, which is near 1: two metrics that differ by rounding alone are one.
+#: Step of swapped values, which are near 1: metrics that differ by rounding become equal.
 _STEP = 2.0**-30
 
 
 class _Scores(NamedTuple):
-    """Scores of systems on N segments, the more the better, and how segments are called."""
+    """Scores of systems on N segments, higher is better, and the names of segments."""
 
     name: str
-    of: Mapping[str, Floats]  # by system, (N,), NaN where one is missing
+    of: Mapping[str, Floats]  # by system, (N,), NaN if one is missing
     ids: tuple[str, ...] | None = None
     labels: Mapping[str, tuple[str, ...]] = {}
 
@@ -252,54 +252,55 @@ def meta(
     rng: Rng = SEED,
     executor: Workers = None,
 ) -> Comparison:
-    r"""Say which metrics agree with people about systems, and whether one agrees better.
+    r"""Measure how well metrics agree with people about systems, and compare the metrics.
 
     Parameters
     ----------
     human : mapping, frame or SegmentStatistics
-        People's scores of every system, a number a segment, `None` or NaN where there is none.
+        People's scores of every system, one number per segment, `None` or NaN if there is none.
     metrics : mapping, or sequence of SegmentStatistics
-        Of every metric the same: ``{metric: {system: scores}}``. Statistics, such as those of
-        `evalstats.extract`, stand for the scores of their single segments.
+        The same for every metric: ``{metric: {system: scores}}``. For statistics, for example from
+        `evalstats.extract`, the scores of single segments are used.
     measure : {"spa", "pa", "acc_eq", "pearson", "kendall"}
-        ``"spa"``, soft pairwise accuracy (Thompson, Mathur, Deutsch and Khayrallah, 2024): 1 less
-        the mean distance of the metric's p-value of two systems from people's. ``"pa"``, the share
-        of pairs of systems in the same order (Kocmi et al., 2021). The others are means over
-        segments: ``"acc_eq"``, the share of pairs of outputs that both order, or tie, alike, where
-        differences of the metric up to the threshold that suits it best are ties (Deutsch, Foster
-        and Freitag, 2023); and the correlations of the outputs' scores. Segments on which people
-        see no difference have no correlation; a metric that sees none has one of 0.
+        ``"spa"``, soft pairwise accuracy (Thompson, Mathur, Deutsch and Khayrallah, 2024): 1 minus
+        the mean distance between the metric's and people's p-values of two systems. ``"pa"``, the
+        share of pairs of systems in the same order (Kocmi et al., 2021). The others are means over
+        segments: ``"acc_eq"``, the share of pairs of outputs that metric and people order, or tie,
+        alike; differences of the metric up to its best threshold count as ties (Deutsch, Foster and
+        Freitag, 2023); and the correlations of the outputs' scores. Segments with equal scores by
+        people have no correlation; if only the metric's scores are equal, it is 0.
     lower_is_better : iterable of str
-        Metrics of errors; of statistics it is known.
+        Metrics of errors; not needed for statistics.
     groups : str or sequence, optional
-        One label a segment, or the name of a label: documents, whose segments change places
+        One label per segment, or the name of a label: documents, whose segments are swapped
         together.
     baseline : str, optional
         The metric that all others are compared with; by default all pairs are.
     test : {"ar", "bootstrap", "t"}
-        By default the scores of whole segments change places between two metrics, as they may where
-        neither is nearer to people. The pairwise measures have no other test: they are not smooth,
-        and where systems are nearly equal resamples vary more than test sets do.
+        By default (``"ar"``) the scores of whole segments are swapped between two metrics, which
+        makes no difference if both agree equally well with people. The pairwise measures have no
+        other test: they are not smooth, and with nearly equal systems, resamples vary more than
+        test sets.
     alternative, adjustment, confidence_level, n_resamples, rng, executor
-        As in `evalstats.compare`. Intervals of ``"spa"`` are t's, and those of ``"pa"``
-        percentiles; those of the others are the bootstrap's, or t's with ``test="t"``.
+        As in `evalstats.compare`. ``"spa"`` has t intervals, ``"pa"`` percentile intervals, and the
+        others bootstrap intervals (t intervals with ``test="t"``).
 
     Returns
     -------
     Comparison
-        Its systems are the metrics, under one measure.
+        Its systems are the metrics, and its only metric is the measure.
 
     Raises
     ------
     InputError
-        Where systems or segments do not fit, and for a test that a measure does not have.
+        If systems or segments do not match, or if the measure does not have this test.
 
     Notes
     -----
-    A score that a metric or people lack is missing for all: metrics are compared on the same pairs
-    of outputs. For the pairwise measures the differences of each metric are divided by the root of
-    their mean square, so that those of two metrics can change places; the measures are the same in
-    every unit.
+    A score that a metric or people lack is left out for all, so that metrics are compared on the
+    same pairs of outputs. For the pairwise measures the differences of each metric are divided by
+    the root of their mean square, so that they can be swapped between two metrics. The measures do
+    not depend on the scale of a metric.
 
     Examples
     --------
@@ -338,7 +339,7 @@ def meta(
     pairs = np.where(both, scores[:, a] - scores[:, b], 0.0)
     # Where no pair has all scores that is said below.
     if np.any(both) and not np.any(pairs[0]):
-        raise InputError("sees no difference between two systems on any segment", argument="human")
+        raise InputError("has equal scores for all systems on every segment", argument="human")
     metric: Metric
     if kind in _PAIRWISE:
         between = [f"{systems[i]} - {systems[j]}" for i, j in zip(a, b, strict=True)]
@@ -346,19 +347,19 @@ def meta(
             raise InputError(f"no segment has all scores of {between[i]}; leave one of them out")
         metric, values = _pairwise(kind, pairs, between)
         notes.append(
-            f"For p-values the scores of whole segments change places between two metrics. "
-            f"Intervals are about the mean {metric.name} of test sets of this size, and no verdict "
-            f"rests on them."
+            "For p-values the scores of whole segments are swapped between two metrics. Intervals "
+            f"are for the mean {metric.name} of test sets of this size, and are not used for "
+            "verdicts."
         )
     else:
         values, said = _within(kind, pairs, both, names)
         metric, told = _WITHIN[kind], np.isfinite(values[0, :, 0])
         if n := int(np.sum(kept & ~told)):
-            said.append(f"{counted(n, 'segment')}, on which people see no difference, left out.")
+            said.append(f"{counted(n, 'segment')}with equal scores by people left out.")
         kept &= told
         notes += said
     if not np.any(kept):
-        raise InputError("sees no difference between two systems on any segment", argument="human")
+        raise InputError("has equal scores for all systems on every segment", argument="human")
     of_table = places[kept].tolist()
     table = SegmentStatistics(
         values[:, kept],
@@ -382,7 +383,7 @@ def meta(
 
 
 def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
-    """Return scores that were given by system, or as statistics of segments."""
+    """Return scores given by system, or as statistics of segments."""
     if isinstance(given, SegmentStatistics):
         sign = 1 if higher and given.metric.higher_is_better else -1
         scores = sign * unit_scores(given.metric, given.values)
@@ -392,11 +393,11 @@ def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
     by_system = given if frame is None else dict(frame)
     if not isinstance(by_system, Mapping) or not by_system:
         kind = type(given).__name__
-        raise InputTypeError(f"{name} must map systems to scores, one a segment, got {kind}")
+        raise InputTypeError(f"{name} must map systems to scores, one per segment, got {kind}")
     by_name = {}
     for system, values in by_system.items():
         where = f"{name}, {system}"
-        values = listed(values, where, "scores, one a segment, None where there is none")
+        values = listed(values, where, "scores, one per segment, None if there is none")
         gone = [is_missing(x) for x in values]
         there = [0.0 if no else x for x, no in zip(values, gone, strict=True)]
         numbers = as_numbers(there, where, None)
@@ -406,14 +407,14 @@ def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
         by_name[str(system)] = np.where(gone, np.nan, numbers if higher else -numbers)
     if len(sizes := {len(x) for x in by_name.values()}) > 1:
         raise InputError(
-            f"{name} must have as many scores of every system, None where one is missing, got "
+            f"{name} must have equally many scores of every system, None if one is missing, got "
             f"{min(sizes):,} to {max(sizes):,}"
         )
     return _Scores(name, by_name)
 
 
 def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
-    """Return the scores of each metric, of which there are at least two."""
+    """Return the scores of each of at least two metrics."""
     if isinstance(metrics, Sequence) and all(isinstance(x, SegmentStatistics) for x in metrics):
         metrics = dict(zip(distinct_names([x.metric for x in metrics]), metrics, strict=True))
     if not isinstance(metrics, Mapping):
@@ -421,7 +422,7 @@ def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
         said = f"must map metrics to scores by system, got {kind}"
         raise InputTypeError(said, argument="metrics")
     if len(metrics) < 2:
-        raise InputError(f"must be at least two, got {len(metrics)}", argument="metrics")
+        raise InputError(f"must have at least two metrics, got {len(metrics)}", argument="metrics")
     for name in lower:
         if name not in metrics:
             raise InputError(f"has {name!r}; {meant(name, metrics)}", argument="lower_is_better")
@@ -429,16 +430,19 @@ def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
 
 
 def _shared(all_scores: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp], Floats, list[str]]:
-    """Return the systems that all have, people's places of shared segments, scores `(M, S, N)`."""
+    """Return shared systems, people's places of shared segments, and scores `(M, S, N)`."""
     people, notes = all_scores[0], []
     systems = [system for system in people.of if all(system in one.of for one in all_scores)]
     if len(systems) < 2:
         raise InputError(
-            f"people and metrics need at least 2 systems in common, and have {len(systems)}: "
+            f"people and metrics must have at least 2 systems in common, got {len(systems)}: "
             f"people scored {first_few(people.of, ', ')}"
         )
     if others := [system for one in all_scores for system in one.of if system not in systems]:
-        notes.append(f"Left out, since not all have scores of it: {first_few(others, ', ')}.")
+        notes.append(
+            "Left out, because some metrics (or people) did not score it: "
+            f"{first_few(others, ', ')}."
+        )
     ids = [one.ids for one in all_scores if one.ids is not None]
     places = [np.arange(people.n)] * len(all_scores)
     if len(ids) == len(all_scores):
@@ -446,8 +450,8 @@ def _shared(all_scores: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp],
     for one in all_scores if len(ids) < len(all_scores) else ():
         if one.n != people.n:
             raise InputError(
-                f"{one.name} has {one.n:,} scores a system and people have {people.n:,}; give None "
-                f"where one is missing"
+                f"{one.name} has {one.n:,} scores per system and people have {people.n:,}; give "
+                "None if one is missing"
             )
     at = zip(all_scores, places, strict=True)
     return systems, places[0], np.array([[x.of[s][i] for s in systems] for x, i in at]), notes
@@ -455,7 +459,7 @@ def _shared(all_scores: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp],
 
 def _in_steps(pairs: Floats) -> Floats:
     """Return differences `(M, P, N)` in units of the root of their mean square, in whole steps."""
-    # A power of two first, which changes no bit: squares are then numbers.
+    # Scaled by a power of two first, which is exact, so that squares do not overflow.
     largest = np.exp2(np.frexp(np.max(np.abs(pairs), axis=(1, 2), keepdims=True))[1] - 1)
     pairs = pairs / largest
     sizes = np.sqrt(np.mean(np.square(pairs), axis=(1, 2), keepdims=True))
@@ -466,7 +470,7 @@ def _in_steps(pairs: Floats) -> Floats:
 def _pairwise(kind: str, pairs: Floats, between: Sequence[str]) -> tuple[Metric, Floats]:
     """Return a measure of all segments, and metrics' statistics, from differences `(1 + M, P, N)`.
 
-    Differences are in units of their own size, so that those of two metrics can change places.
+    Differences are in units of their root mean square, so that they can be swapped between metrics.
     """
     pairs = np.swapaxes(_in_steps(pairs), 1, 2)
     both = np.concatenate([pairs, np.square(pairs)], axis=-1)
@@ -481,7 +485,7 @@ def _within(
     """Return statistics of a mean over segments, NaN where it is undefined, and notes."""
     people, notes = pairs[0], []
     if kind == "acc_eq":
-        # What differs by rounding alone is a tie, in every unit.
+        # Differences due to rounding are ties, on any scale.
         steps = _in_steps(pairs)
         people = steps[0]
         ties = [best_tie(people, differences, both) for differences in steps[1:]]
@@ -491,7 +495,7 @@ def _within(
         units = largest / np.maximum(most, _STEP)
         shown = zip(names, ties * units[1:], strict=True)
         said = ", ".join(f"{tie:.4g} ({name})" for name, tie in shown)
-        notes.append(f"Two outputs tie where their scores differ by at most {said}.")
+        notes.append(f"Two outputs tie if their scores differ by at most {said}.")
     else:
         correlation = kendall if kind == "kendall" else pearson
         values = [correlation(people, differences) for differences in pairs[1:]]

@@ -1,8 +1,8 @@
-"""Sums in place of segments, of statistics and of their products: beyond one machine.
+"""Sums of statistics and of their products instead of segments, for very large corpora.
 
-Nothing is drawn: t needs no more than the covariance of the statistics. For scores with gradients G
-of systems, `(S, K)`, and the covariance C of their statistics in a stratum, the inner products of
-influence values are those of GCGᵀ. Its eigenvectors, each with the root of its eigenvalue, are
+Nothing is drawn: t tests only need the covariance of the statistics. For scores with gradients G of
+systems, `(S, K)`, and the covariance C of their statistics in a stratum, the inner products of
+influence values are the entries of GCGᵀ. Its eigenvectors, times the roots of the eigenvalues, are
 coordinates with the same inner products, `(S, S)`.
 """
 
@@ -52,54 +52,54 @@ from evalstats.statistics.segments import SegmentStatistics, as_cautions, as_nam
 
 Floats = NDArray[np.float64]
 _FORMAT = "evalstats moments 1"
-#: Fields that a file holds as they are, and as arrays.
+#: Fields stored in a file as they are, and as arrays.
 _PLAIN = ("systems", "strata", "unit")
 _ARRAYS = ("n", "sums", "products", "differing", "sizes", "offsets", "group_ids")
-#: What rounding may take from sums of squares, as a share of them.
+#: Tolerance for rounding, as a share of sums of squares.
 _ROUNDING = 1e-9
 
-#: Names within the query, which no table of a caller has.
+#: Names within the query, chosen so that no user's table has them.
 _SEGMENTS, _UNITS, _OFFSETS = "evalstats_segments", "evalstats_units", "evalstats_offsets"
-#: What comes before the sums.
+#: The columns before the sums.
 FIRST = ("unit", "stratum", "n", "n_null", "n_split", "n_segments", "n_squares")
 
-#: What the bound on rounding may be of the variance of a difference; rounding is a tenth of it.
+#: The largest bound on rounding, as a share of a difference's variance; actual rounding is a tenth.
 _MOST_ROUNDING = 0.2
 _FLOAT = np.finfo(np.float64)
-#: Units that are summed at once: of more BLAS starts threads, which wait for one another.
+#: Units summed at once; for more, BLAS starts threads that wait for one another.
 _BLOCK = 1 << 10
-#: Sums of whole numbers below it leave ten bits to what is made of them.
+#: Sums of whole numbers below this leave ten bits for further computation.
 _EXACT = 2.0**43
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Moments(Summary):
-    """Sums of statistics and of their products, in the place of the statistics of segments.
+    """Sums of statistics and of their products, instead of the statistics of segments.
 
     For a score of sums, with its gradient g, the variance of the influence values is gᵀCg, where C
-    is the covariance of the statistics: t intervals and t tests need n, Σx and Σxxᵀ, and no row.
-    `estimate`, `compare`, `power`, `gate` and `Suite` take moments in the place of statistics, and
-    everything is by t (``method="t"``), whatever the defaults. Nothing can be drawn, and
-    nothing is said of single segments. ``a + b`` adds up moments of different segments; that these
-    are different nobody can check.
+    is the covariance of the statistics: t intervals and t tests need n, Σx and Σxxᵀ, but not the
+    rows. `estimate`, `compare`, `power`, `gate` and `Suite` accept moments instead of statistics
+    and then always use t (``method="t"``). Nothing can be resampled, and results about single
+    segments are not available. ``a + b`` adds up moments of different segments; whether they are
+    different is not checked.
 
     Parameters
     ----------
     systems : sequence of str
         S different names.
     metric : Metric or str
-        What turns summed statistics into a score, with k columns.
+        The metric of the statistics, with k columns.
     n : int, or sequence of T of them
-        Number of segments, or of groups, in each stratum.
+        Number of segments (or groups) in each stratum.
     sums : array_like, shape (S, k), or (T, S, k)
         Σx: statistics of each system, summed.
     products : array_like, shape (S·k, S·k), or (T, S·k, S·k)
         Σ(x - o)(x - o)ᵀ: products of the statistics of all systems side by side (system by system),
-        less the offsets, summed. Of groups the statistics are summed within a group first.
+        minus the offsets, summed. For groups, statistics are summed within a group first.
     differing : array_like, shape (S, S), or (3, S, S), optional
-        On how many units the statistics of two systems differ, which limits the degrees of freedom;
-        of groups also how many segments these units have, and the sum of the squares of these
-        numbers. Without it two systems are taken to differ on all units, and a note says so.
+        Number of units on which the statistics of two systems differ, which limits the degrees of
+        freedom; for groups also the number of segments in these units, and the sum of its squares.
+        Without it, two systems are assumed to differ on all units, and a note says so.
     strata : sequence of str, optional
         T names of strata, the units of which are their segments' own; ``aggregate`` is over these.
     unit : str
@@ -158,7 +158,7 @@ class Moments(Summary):
     def __post_init__(self) -> None:
         metric, systems = as_metric(self.metric), as_names(self.systems)
         if isinstance(metric, MeanOfRuns):
-            raise InputError("of several runs moments say too little; give SegmentStatistics")
+            raise InputError("moments do not support several runs; give SegmentStatistics")
         unit = label(self.unit, "unit")
         strata = tuple(label(s, "strata") for s in listed(self.strata, "strata", "names"))
         if len(set(strata)) < len(strata):
@@ -181,7 +181,7 @@ class Moments(Summary):
             offsets = np.full(sums.shape[1:], offsets)
         (offsets,) = finite_array(offsets, "offsets", (1, n_systems, width))
         metric.check_statistics(sums)
-        # What is beyond all numbers is refused with the products.
+        # Values that are not finite are refused with the products.
         with np.errstate(over="ignore", invalid="ignore"):
             deviations = sums - n[:, None, None] * offsets
         _check_products(n, deviations.reshape(n_strata, side), products)
@@ -208,35 +208,35 @@ class Moments(Summary):
     def of(
         cls, statistics: SegmentStatistics, *, groups: Labels = None, strata: Labels = None
     ) -> Moments:
-        """Sum the statistics of one partition of a corpus, where they are.
+        """Sum the statistics of one partition of a corpus.
 
         Parameters
         ----------
         statistics : SegmentStatistics
             Of the partition's segments, (S, N, k), under one metric.
         groups : sequence, optional
-            One label (a document, a speaker) per segment, or the name that the statistics have for
-            them: statistics are summed within a group first. A group must be whole, in one
-            partition; so partition the corpus by that label.
+            One label (a document, a speaker) per segment, or the name of such a label of the
+            statistics: statistics are summed within a group first. Each group must lie within one
+            partition, so partition the corpus by this label.
         strata : sequence, optional
-            One label (a domain, a language) per segment, or a name. Strata of one name are one
-            stratum, in whichever partitions they lie. Each group must lie in one stratum.
+            One label (a domain, a language) per segment, or a name. Strata with the same name are
+            one stratum across partitions. Each group must lie in one stratum.
 
         Returns
         -------
         Moments
-            Of the partition; ``a + b`` is that of two of them.
+            Moments of the partition; ``a + b`` are the moments of two partitions.
 
         Raises
         ------
         InputError
-            For labels that do not fit, groups of two labels, several runs of each system, and
-            metrics that need more than sums: people's labels, and items that are all there are.
+            For labels that do not match, groups with two labels, several runs of each system, and
+            metrics that need more than sums (with people's labels, or with fixed items).
 
         Examples
         --------
         >>> import evalstats as es
-        >>> table = es.extract({"A": [3, 4, 5, 4], "B": [3, 5, 5, 5]}, metric=es.Mean("marks"))
+        >>> table = es.extract({"A": [3, 4, 5, 4], "B": [3, 5, 5, 5]}, metric=es.Mean("quality"))
         >>> parts = es.Moments.of(table.select([0, 1])) + es.Moments.of(table.select([2, 3]))
         >>> es.compare(parts)[0].pvalue == es.compare(table, method="t")[0].pvalue
         True
@@ -244,22 +244,22 @@ class Moments(Summary):
         if not isinstance(statistics, SegmentStatistics):
             raise InputTypeError(
                 f"must be SegmentStatistics under one metric, got {type(statistics).__name__}; "
-                f"extract makes them of texts and scores, and each metric has moments of its own",
+                "extract makes them from texts or scores, and each metric needs its own moments",
                 argument="statistics",
             )
         metric, values = statistics.metric, statistics.values
         if isinstance(metric, LabelledMetric) or metric.chance(values[0]) is not None:
             raise InputError(
-                f"of {metric.name} sums say too little; compare the statistics themselves",
+                f"moments do not support {metric.name}; compare the statistics themselves",
                 argument="statistics",
             )
         if isinstance(groups, Mapping) or names_of_labels(groups, statistics.n_segments):
-            raise InputError("must be one label a segment in moments", argument="groups")
+            raise InputError("must be one label per segment for moments", argument="groups")
         labels, of_strata = (
             labels_of([statistics], given, name)
             for given, name in ((groups, "groups"), (strata, "strata"))
         )
-        labels = None if labels is None else listed(labels, "groups", "labels, one a segment")
+        labels = None if labels is None else listed(labels, "groups", "labels, one per segment")
         units = as_units(statistics.n_segments, labels, of_strata)
         sizes = np.ones(units.n, dtype=np.int64)
         ids = None
@@ -269,7 +269,7 @@ class Moments(Summary):
             hashes = [_hashed(str(name)) for name in dict.fromkeys(labels)]
             ids = np.sort(np.array(hashes, dtype=np.uint64))
         codes = np.zeros(units.n, dtype=np.intp) if units.strata is None else units.strata
-        # Whole numbers stay whole, so that they are summed exactly; counts stay as they are.
+        # Whole numbers stay whole, so that they are summed exactly; counts are not changed.
         is_whole = np.all(values == np.rint(values), axis=1)
         means = np.mean(values, axis=1, dtype=np.float64)
         offsets = np.where(is_whole, 0.0 if metric.counts else np.rint(means), means)
@@ -302,15 +302,15 @@ class Moments(Summary):
         Parameters
         ----------
         rows : iterable of sequences, or of mappings of names of columns to numbers
-            The rows of the answer, one per stratum, as the engine returns them: all columns.
+            The rows of the answer, one per stratum, with all columns, as the engine returns them.
         systems, metric
-            Those of the query.
+            As for the query.
 
         Raises
         ------
         InputError
-            When rows are not those of that query; where statistics, groups or strata are null in
-            the table, no segments are left, or a group lies in several strata.
+            If the rows do not come from that query, if statistics, groups or strata are null in the
+            table, if there are no segments, or if a group lies in several strata.
         """
         known, n_systems = as_metric(metric), len(as_names(systems))
         width = len(known.columns)
@@ -319,8 +319,8 @@ class Moments(Summary):
             raise InputError("is empty: the query found no segments", argument="rows")
         units, names, numbers = zip(*read, strict=True)
         if len(read) > 1 and (None in names or len(set(map(str, names))) < len(names)):
-            raise InputError("must be one a stratum, each with its name", argument="rows")
-        # What comes before the sums has two columns that are no numbers.
+            raise InputError("must have one row per stratum, each with its name", argument="rows")
+        # Two of the columns before the sums are not numbers.
         first, side = len(FIRST) - 2, n_systems * width
         shape = -1, n_systems, width
         values, above = np.stack(numbers), np.triu_indices(side)
@@ -348,7 +348,7 @@ class Moments(Summary):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the moments to a file that ends in ``.npz``, whole or not at all.
 
-        The file holds numbers, names and the metric's configuration, and no pickle.
+        The file contains numbers, names and the metric's configuration, but no pickle.
         """
         from evalstats.statistics.archives import write_archive
 
@@ -365,15 +365,15 @@ class Moments(Summary):
         """Read what `save` wrote.
 
         Safe for files from strangers: nothing is unpickled, and memory stays in proportion to the
-        length of the file. `metric`, of which the moments are, is needed where it is not one of
-        evalstats' own. A file that is damaged, or of another metric, raises an `InputError`.
+        length of the file. `metric` is needed if it is not one of evalstats' own. A file that is
+        damaged or has another metric raises an `InputError`.
         """
         from evalstats.statistics.archives import read_archive
 
         try:
             header, arrays = read_archive(path, "iuf")
             if header.get("format") != _FORMAT:
-                raise InputError(f"it is not a file of {_FORMAT}")
+                raise InputError(f"it is not a file in the format {_FORMAT}")
             fields: dict[str, Any] = {**{name: header.get(name) for name in _PLAIN}, **arrays}
             if set(arrays) - set(_ARRAYS) or {"n", "sums", "products"} - set(arrays):
                 raise InputError(f"it has {', '.join(arrays)}")
@@ -408,7 +408,7 @@ class Moments(Summary):
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """Units, their segments, and the squares of these, of each stratum, `(T, 3)`."""
+        """Number of units, sum of their segments, and sum of squares, per stratum, `(T, 3)`."""
         assert self.sizes is not None
         return np.concatenate([self.n[:, None], self.sizes], axis=1)
 
@@ -418,7 +418,7 @@ class Moments(Summary):
         return self.metric.signature
 
     def apart(self) -> list[Moments]:
-        """Return the moments of each stratum, on how many units systems differ left out."""
+        """Return the moments of each stratum, without the numbers of differing units."""
         names = ("n", "sums", "products", "sizes")
         return [
             replace(
@@ -432,19 +432,19 @@ class Moments(Summary):
         ]
 
     def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
-        """Return the scores of the systems, of which nothing is drawn."""
+        """Return the scores of the systems, without replicates."""
         applied = as_aggregate(aggregate, self.strata)
         scores = _of_strata(self.apart(), self.strata, applied, self.differing, self.unit)
         return replace(scores, name=name if applied.tag is None else f"{applied.label} {name}")
 
     @classmethod
     def total(cls, tasks: Mapping[str, Moments], aggregate: Aggregate) -> Scores:
-        """Return a total over tasks, each the moments of one stratum, perhaps of its own metric."""
+        """Return a total over tasks; each is one stratum of moments and may have its own metric."""
         for name, task in tasks.items():
             if task.strata:
                 raise InputError(
-                    f"task {name!r} has strata, and in a total tasks are the strata; give its "
-                    f"moments without"
+                    f"task {name!r} has strata, but in a total the tasks are the strata; give its "
+                    "moments without strata"
                 )
         counts = [task.differing for task in tasks.values() if task.differing is not None]
         known = np.sum(counts, axis=0) if len(counts) == len(tasks) else None
@@ -468,8 +468,8 @@ class Moments(Summary):
         if self.group_ids is not None and other.group_ids is not None:
             if n := len(np.intersect1d(self.group_ids, other.group_ids)):
                 raise InputError(
-                    f"{counted(n, 'group')} lie in both moments; a group must be whole, in one "
-                    f"partition: partition the corpus by the label of its groups"
+                    f"{counted(n, 'group')} lie in both moments; each group must lie in one "
+                    "partition: partition the corpus by the label of its groups"
                 )
             ids = np.sort(np.concatenate([self.group_ids, other.group_ids]))
         names = list(dict.fromkeys((*self.strata, *other.strata)))
@@ -489,7 +489,7 @@ class Moments(Summary):
         return replace(self, **added, strata=tuple(names))
 
     def from_offsets(self, offsets: Floats | float) -> Moments:
-        """Return the same with other offsets, `(S, k)`."""
+        """Return the same moments with other offsets, `(S, k)`."""
         moved = np.ravel(self.offsets - offsets)
         if not np.any(moved):
             return self
@@ -501,13 +501,13 @@ class Moments(Summary):
 
 
 def _all_cautions(parts: Iterable[Moments]) -> tuple[Caution, ...]:
-    """Return what is said of any of several moments, once."""
+    """Return the cautions of several moments, each once."""
     said = (as_cautions(part.cautions).values() for part in parts)
     return tuple(dict.fromkeys(one for systems in said for several in systems for one in several))
 
 
 def _hashed(name: str) -> int:
-    """Return 64 bits of BLAKE2b of a name, alike on every machine."""
+    """Return 64 bits of BLAKE2b of a name, the same on every machine."""
     digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 
@@ -515,7 +515,7 @@ def _hashed(name: str) -> int:
 def _summed(
     values: NDArray[Any], sizes: NDArray[np.int64], places: NDArray[np.intp], offsets: Floats
 ) -> tuple[int, NDArray[np.int64], Floats, Floats, NDArray[np.int64]]:
-    """Return n, sizes (2,), Σx (S, k), products and what differs (3, S, S) of units (S, N, k).
+    """Return n, sizes (2,), Σx (S, k), products and differing (3, S, S) of units (S, N, k).
 
     Block by block, so that little memory is needed and sums of floats lose few bits.
     """
@@ -534,7 +534,7 @@ def _summed(
             differing[:, a, a + 1 :] += counts @ differs.T
     differing += np.swapaxes(differing, 1, 2)
     of_sizes = np.array([np.sum(sizes[places]), np.sum(sizes[places] ** 2)])
-    # Of numbers that are not whole, BLAS may round either side of the diagonal differently.
+    # BLAS may round the two sides of the diagonal differently if numbers are not whole.
     products = (products + products.T) / 2
     sums = sums.reshape(n_systems, width) + len(places) * offsets
     return len(places), of_sizes, sums, products, differing
@@ -557,7 +557,7 @@ def _as_differing(values: ArrayLike, n_systems: int, n: int) -> NDArray[np.int64
 
 
 def _check_products(n: NDArray[np.int64], sums: Floats, products: Floats) -> None:
-    """Refuse products `(T, K, K)` that are not those of n numbers with these sums `(T, K)`."""
+    """Refuse products `(T, K, K)` that n numbers with these sums `(T, K)` cannot have."""
     if np.any(products != np.swapaxes(products, 1, 2)):
         raise InputError("must be symmetric", argument="products")
     squares = np.einsum("tii->ti", products)
@@ -566,7 +566,7 @@ def _check_products(n: NDArray[np.int64], sums: Floats, products: Floats) -> Non
     if np.any(squares < least * (1 - _ROUNDING)):
         t, i = (int(at) for at in np.argwhere(squares < least * (1 - _ROUNDING))[0])
         raise InputError(
-            f"cannot be those of {n[t]} numbers that sum to {sums[t, i]:g}: their squares sum to "
+            f"are impossible for {n[t]} numbers that sum to {sums[t, i]:g}: their squares sum to "
             f"at least {least[t, i]:g}, got {squares[t, i]:g}; give Σ(x - o)(x - o)ᵀ",
             argument="products",
         )
@@ -587,29 +587,29 @@ def moments_query(
 
     The table has one row per segment, with the statistics of all systems side by side. The query is
     standard SQL (CTEs, ``GROUP BY``, ``SUM``, ``CASE``), in doubles: whole numbers are summed
-    exactly up to 2^53. Of what is no count the means are subtracted first, in a second look.
+    exactly up to 2^53. For columns that are not counts, a second pass subtracts the means first.
 
     Parameters
     ----------
     table : str, or sequence of str
-        Its name, of which dots separate the parts ("schema.scores"), or the parts.
+        Its name, with parts separated by dots ("schema.scores"), or the parts.
     systems : sequence of str
-        S names, of which the order is that of the moments.
+        S names, in the order of the moments.
     metric : Metric or str
-        Whose k columns these are.
+        The metric of these k columns.
     columns : mapping of str to sequence of str
         For each system the names of its k columns, in the order of ``metric.columns``. A whole
-        number stands for itself: the scores in one column "q" have a mean by ``("q", 1)``.
+        number is a constant: for the mean of the scores in a column "q", give ``("q", 1)``.
     groups, strata : str, optional
         Name of a column of labels: units are groups of segments; strata are rows of the answer.
     quote : {'"', '`'}
-        What names are quoted with: a backtick for BigQuery, Spark SQL and MySQL.
+        The quote for names: a backtick for BigQuery, Spark SQL and MySQL.
 
     Raises
     ------
     InputError
-        For systems without columns, another number of columns than the metric's, and names that
-        cannot be quoted.
+        For systems without columns, a number of columns that differs from the metric's, and names
+        that cannot be quoted.
 
     Examples
     --------
@@ -652,14 +652,14 @@ def moments_query(
             f"FROM {_SEGMENTS} GROUP BY label_of_group)"
         )
     entries = ["'" + unit.replace("'", "''") + "'", stratum]
-    # What engines need not work out twice is the same text.
+    # Repeated terms have the same text, so that engines compute them once.
     sizes = ("1", "1", "1") if groups is None else ("1", "size", "1e0 * size * size")
     entries += ["COUNT(*)", "SUM(is_null)", "SUM(is_split)", *(f"SUM({s})" for s in sizes[1:])]
     offsets, centred = ["0"] * len(numbers), numbers
     if not known.counts:
         offsets = [f"MIN(o{i})" for i in range(len(numbers))]
         centred = [f"({c} - o{i})" for i, c in enumerate(numbers)]
-        # Of the table itself: engines keep the rows of what is asked twice.
+        # From the table itself: engines would materialise a query that is used twice.
         rows, of_rows = (whole, given) if groups is None else (_UNITS, numbers)
         # Whole numbers stay whole, so that they are summed exactly, as in `of`.
         offset = "CASE WHEN MAX(ABS({0} - ROUND({0}))) = 0 THEN ROUND({1}) ELSE {1} END AS o{2}"
@@ -702,14 +702,14 @@ def _columns(
 
 
 def _quoted(name: object, quote: str, argument: str) -> str:
-    """Return the name of a column as SQL: no name ends its own quotes.
+    """Return the name of a column as SQL, with quotes in the name escaped.
 
     >>> print(_quoted('a"b', '"', "columns"), _quoted("a b", "`", "columns"))
     "a""b" `a b`
     """
     if not isinstance(name, str):
         raise InputTypeError(f"must be names, got {name!r}", argument=argument)
-    # Backslashes escape in BigQuery, and not elsewhere.
+    # Backslashes are escapes in BigQuery only.
     if not name or not name.isprintable() or (quote == "`" and set(name) & {"`", "\\"}):
         raise InputError(
             f"has {name!r}, which cannot be quoted with {quote}; rename it in a view",
@@ -738,9 +738,9 @@ def columns_of(n_systems: int, width: int) -> list[str]:
 def _as_row(
     row: Mapping[str, Any] | Sequence[Any], n_systems: int, width: int
 ) -> tuple[Any, Any, Floats]:
-    """Return unit, stratum (or `None`) and numbers of a row of the answer, or what is wrong."""
+    """Return unit, stratum (or `None`) and numbers of a row of the answer, or raise."""
     names = columns_of(n_systems, width)
-    # What BigQuery and Spark return has its columns by name, and by number.
+    # Rows of BigQuery and Spark have columns by name and by number.
     values: list[Any] = []
     values += [row.get(name) for name in names] if isinstance(row, Mapping) else row
     if len(values) != len(names):
@@ -752,13 +752,13 @@ def _as_row(
     known: dict[str, Any] = dict(zip(names, values, strict=True))
     where = "" if known["stratum"] is None else f" of stratum {known['stratum']!r}"
     if not known["n"]:
-        raise InputError("says that the query found no segments", argument="row")
+        raise InputError("shows that the query found no segments", argument="row")
     for name, why in (
-        ("n_null", "rows of the table have a null; leave these out with WHERE, or fill them in"),
+        ("n_null", "rows of the table contain a null; leave them out with WHERE, or fill them in"),
         ("n_split", "groups lie in several strata; each group must lie in one"),
     ):
         if known[name]:
-            raise InputError(f"says{where} that {int(known[name]):,} {why}", argument="row")
+            raise InputError(f"shows{where} that {int(known[name]):,} {why}", argument="row")
     try:
         numbers = np.array([float(known[name]) for name in names[2:]])
     except (TypeError, ValueError) as error:
@@ -773,7 +773,7 @@ def _of_strata(
     differing: NDArray[np.int64] | None,
     unit: str,
 ) -> Scores:
-    """Return the scores of moments of one stratum each, `differing` as `Moments` has it."""
+    """Return the scores of moments of one stratum each, with `differing` as in `Moments`."""
     systems, metric = parts[0].systems, parts[0].metric
     n_units, n_systems = sum(part.n_segments for part in parts), len(systems)
     scores, strata, slopes = _scored(parts, labels, aggregate, unit)
@@ -782,10 +782,10 @@ def _of_strata(
         pairs = [_inner(g, stratum) for g, stratum in zip(slopes, strata, strict=True)]
         inner, rounding = np.sum(pairs, axis=0)
         is_hidden = _hidden(inner, rounding, parts) & (counts > 0)
-    # Rounding tells equal systems apart.
+    # Rounding would make equal systems differ.
     apart = np.concatenate([coordinates(products) for products, _ in pairs], axis=1)
     influence = apart[np.argmin(counts, axis=1)]
-    # The segments of each system without a score: those that a mean does not count.
+    # The segments of each system without a score, which a mean does not count.
     n_missing = np.zeros(n_systems, dtype=np.int64)
     for part in parts:
         if part.metric.columns == Mean.columns:
@@ -824,9 +824,9 @@ def _of_strata(
 def _scored(
     parts: Sequence[Moments], labels: tuple[str, ...], aggregate: Aggregate, unit: str
 ) -> tuple[Floats, Sequence[Moments], Sequence[Floats]]:
-    """Return scores, `(S,)`, the strata that are drawn within, and their gradients, `(S, k)`.
+    """Return scores, `(S,)`, the strata, and their gradients, `(S, k)`.
 
-    Micro, strata of one unit are drawn together, as `Units` has it.
+    With micro averages, strata of one unit are merged, as in `Units`.
     """
     counts = np.array([part.n_segments for part in parts])
     if aggregate.label == "micro":
@@ -850,11 +850,11 @@ def _scored(
 def _differing(
     known: NDArray[np.int64] | None, n_units: int, n_systems: int, unit: str
 ) -> tuple[NDArray[np.int64], Floats, tuple[str, ...]]:
-    """Return on how many units pairs differ, what these are worth, `(S, S)`, and a note."""
+    """Return the number of differing units per pair, the effective number, `(S, S)`, and a note."""
     if known is None:
         note = (
-            f"On how many {plural(unit)} two systems differ is not among these moments, and all "
-            f"are taken for such, which t's degrees of freedom rest on; give differing."
+            f"These moments do not include the number of {plural(unit)} on which two systems "
+            "differ, so t's degrees of freedom assume that they differ on all; give differing."
         )
         counts = n_units * (1 - np.eye(n_systems, dtype=np.int64))
         return counts, counts.astype(np.float64), (note,) if n_systems > 1 else ()
@@ -866,15 +866,15 @@ def _differing(
 
 
 def _inner(slopes: Floats, moments: Moments) -> tuple[Floats, Floats]:
-    """Return inner products of influence values, `(S, S)`, and what rounding may be of them.
+    """Return inner products of influence values, `(S, S)`, and bounds on their rounding.
 
-    `slopes` are the gradients, `(S, k)`. A sum of n products is off by about ε√n/4 of itself.
+    `slopes` are the gradients, `(S, k)`. A sum of n products has a relative error of about ε√n/4.
     """
     n_systems, width = slopes.shape
     n = float(moments.n[0])
     deviations = (moments.sums[0] - n * moments.offsets).ravel()
     covariance = moments.products[0] - np.outer(deviations, deviations) / n
-    # Of each system the gradient by its statistics, and 0 by those of others.
+    # The gradient of each system by its own statistics; 0 by the others'.
     wide = np.zeros((n_systems, n_systems, width))
     wide[np.arange(n_systems), np.arange(n_systems)] = slopes
     rows = wide.reshape(n_systems, n_systems * width)
@@ -883,16 +883,16 @@ def _inner(slopes: Floats, moments: Moments) -> tuple[Floats, Floats]:
 
 
 def _hidden(inner: Floats, rounding: Floats, parts: Sequence[Moments]) -> NDArray[np.bool_]:
-    """Say of which pairs rounding hides how their difference varies, `(S, S)`.
+    """Return the pairs for which rounding hides the variance of the difference, `(S, S)`.
 
-    Systems of the same sums are equal, where no more is left of their difference than rounding.
+    Systems with equal sums count as equal if their difference is within rounding.
     """
     squares, unknown = np.diag(inner), np.diag(rounding)
     variance = squares[:, None] + squares - inner - inner.T
     unknown = unknown[:, None] + unknown + rounding + rounding.T + _FLOAT.eps * np.sum(squares)
     sums = np.concatenate([part.sums[0] for part in parts], axis=1)
     is_equal = np.all(sums[:, None] == sums, axis=2) & (variance <= unknown)
-    # Products of small scores are 0, and sums of whole numbers have no error.
+    # Products of small scores may be 0, and sums of whole numbers are exact.
     is_known = (unknown < _MOST_ROUNDING * variance) & (unknown > _FLOAT.tiny)
     products = [part.products for part in parts]
     is_exact = all(np.all((p == np.rint(p)) & (np.abs(p) < _EXACT)) for p in products)

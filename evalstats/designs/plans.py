@@ -1,14 +1,15 @@
-r"""Plans: which items a new system is run on, and its statistics as those of all.
+r"""Plans: which items to run a new system on, and its estimated statistics for all items.
 
-Items are drawn with known probabilities, and what that will be worth is said before. The row of
-item i is then the difference estimator's (Horvitz and Thompson, 1952; Särndal, Swensson and
+Items are drawn with known probabilities, and the expected precision is known beforehand. The row of
+item i comes from the difference estimator (Horvitz and Thompson, 1952; Särndal, Swensson and
 Wretman, 1992), which Zrnic and Candès (2024) call active inference:
 
 .. math:: \lambda f_i + \frac{\xi_i}{\pi_i} (h_i - \lambda f_i)
 
-with h the statistics of the system, f those that earlier systems let expect, π the probability that
-the item is drawn and ξ whether it was. Its sum over the items is unbiased whatever f and λ are. The
-systems that were run on all items, as the one that a new one revises, are a second f with its λ.
+with h the statistics of the system, f the statistics expected from earlier systems, π the
+probability that the item is drawn and ξ whether it was. The sum over the items is unbiased for any
+f and λ. Systems that were run on all items, such as the previous version of a new system, give a
+second f with its own λ.
 """
 
 from __future__ import annotations
@@ -58,19 +59,18 @@ from evalstats.text.references import References, as_references
 if TYPE_CHECKING:
     from evalstats.analysis.design import Units
 
-#: Whether items are as likely to be drawn, or as earlier systems' residuals are large.
+#: Equal probabilities, or larger ones for items with large residuals of earlier systems.
 WAYS = ("equal", "active")
-#: The part of active probabilities that is the same for all, so that none is nearly 0.
+#: The share of active probabilities that is equal for all items, so that none is nearly 0.
 _EQUAL = 0.25
 Marks = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class LeftOut(Record):
-    """What a plan is worth to an earlier system, if only the others were known.
+    """The precision of a plan for an earlier system, if only the other systems were known.
 
-    `difference` is that from the others, in the mean. `None` of an only system, of which nothing
-    tells.
+    `difference` is for the mean difference from the others; `None` if there is only one system.
     """
 
     metric: str
@@ -84,7 +84,7 @@ class LeftOut(Record):
 
 @dataclass(frozen=True)
 class Expected(Record):
-    """The sums of earlier systems' statistics of each item, `(N, k)`, under a metric.
+    """The sums of earlier systems' statistics of each item, `(N, k)`, for one metric.
 
     `metric` is its class and options, as JSON.
     """
@@ -96,27 +96,28 @@ class Expected(Record):
 
 @dataclass(frozen=True, repr=False)
 class Plan(Several[LeftOut]):
-    """Which items to run, or label, and what earlier systems let expect of the others.
+    """Which items to run (or label), and what earlier systems predict for the others.
 
-    `evalstats.plan` makes it. Printing it shows what it is worth, `to_csv` and `to_dataframe` list
-    the items to run, and iterating gives a `LeftOut` for each metric and earlier system.
+    Made by `evalstats.plan`. Printing it shows its precision, `to_csv` and `to_dataframe` list the
+    items to run, and iterating gives a `LeftOut` for each metric and earlier system.
 
     Attributes
     ----------
     drawn : tuple of int
         The places of the items to run, from 0.
     n_items, n_earlier : int
-        How many items there are, and earlier systems that were run on all.
+        Number of items, and of earlier systems that were run on all items.
     chances : tuple of float
-        The probability of each item to be drawn.
+        The probability that each item is drawn.
     how, seed : str, int
         How it was drawn: "equal" or "active".
     expected, left_out : tuple
         An `Expected` for each metric, a `LeftOut` for each metric and earlier system.
     ids : tuple of str
-        Of all items, or none.
+        The ids of all items, or empty.
     unit, units, stratum, strata : str or tuple of str
-        What was drawn whole, and within what: what it is called, and its label of each item.
+        The groups drawn whole and the strata drawn within: their names, and their labels for each
+        item.
 
     Examples
     --------
@@ -143,7 +144,7 @@ class Plan(Several[LeftOut]):
     stratum: str = ""
     strata: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    #: The metrics themselves, of which a file holds class and options.
+    #: The metrics; files store their class and options.
     own_metrics: tuple[Metric, ...] = field(default=(), compare=False)
 
     def _check(self) -> None:
@@ -153,13 +154,13 @@ class Plan(Several[LeftOut]):
         columns += [x for x in (self.ids, self.units, self.strata) if x]
         places = set(self.drawn)
         if any(len(x) != self.n_items for x in columns) or not 0 < len(places) == len(self.drawn):
-            raise InputError(f"a plan has something of each of its {self.n_items:,} items")
+            raise InputError(f"a plan must have a value for each of its {self.n_items:,} items")
         if max(places) >= self.n_items or not all(self.chances[i] > 0 for i in places):
-            raise InputError("what was drawn are items with a chance above 0")
+            raise InputError("items that were drawn must have a chance above 0")
         label(self.unit, "unit")
         check_names(self.ids, "ids")
         if len(set(self.ids)) < len(self.ids):
-            raise InputError("ids of a plan are of one item each, and some come again")
+            raise InputError("ids of a plan must be different, but some are repeated")
         of_units = dict(zip(self.units or range(self.n_items), self.chances, strict=True))
         n_drawn = len({self.units[i] for i in places} if self.units else places)
         if not np.isclose(sum(of_units.values()), n_drawn):
@@ -167,19 +168,19 @@ class Plan(Several[LeftOut]):
 
     @property
     def items(self) -> tuple[int, ...] | tuple[str, ...]:
-        """The items to run: their ids, or their places from 0 where they have none."""
+        """The items to run: their ids, or their places from 0 if they have none."""
         return tuple(self.ids[i] for i in self.drawn) if self.ids else self.drawn
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics of which something is expected."""
+        """The metrics of the plan."""
         return self.own_metrics or tuple(rebuilt(json.loads(x.metric)) for x in self.expected)
 
     @property
     def worth(self) -> dict[str, LeftOut]:
-        """What the items to run count as, by metric: the mean over earlier systems, each left out.
+        """The effective number of items by metric: the mean over earlier systems, each left out.
 
-        Of a difference from a system that is run on all items, and of a score; `system` is empty.
+        For a difference from a system that is run on all items, and for a score; `system` is empty.
         """
         known: dict[str, list[tuple[float, float]]] = {}
         for row in self.left_out:
@@ -197,17 +198,17 @@ class Plan(Several[LeftOut]):
             file.write(self.to_json().encode())
 
     def to_json(self, indent: int | None = None) -> str:
-        """Return `to_dict` as JSON, by default in one line: there are numbers for each item."""
+        """Return `to_dict` as JSON, by default on one line: it has numbers for each item."""
         return super().to_json(indent)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], metrics: Sequence[Metric] = ()) -> Plan:
-        """Read what `save` wrote; where metrics are one's own, all are given in their order.
+        """Read what `save` wrote; if metrics are your own, give all of them in order.
 
         Raises
         ------
         InputError
-            For what cannot be read, is no plan, or is one of other metrics.
+            If the file cannot be read, is not a plan, or has other metrics.
         """
         try:
             plan = cls.from_json(Path(path).read_text(encoding="utf-8"))
@@ -215,7 +216,9 @@ class Plan(Several[LeftOut]):
             for one, metric in zip(plan.expected, plan.metrics, strict=True):
                 stated = json.loads(one.metric)
                 if {**stated, **identity(metric)} != stated:
-                    raise InputError("must be those of the plan, in its order", argument="metrics")
+                    raise InputError(
+                        "must be the metrics of the plan, in the same order", argument="metrics"
+                    )
                 if {*map(len, one.sums)} != {len(metric.columns)}:
                     raise InputError(f"sums of {metric.name} must have {len(metric.columns)} each")
         except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
@@ -226,28 +229,27 @@ class Plan(Several[LeftOut]):
         return plan
 
     def data(self, systems: Any, references: Any = None) -> list[SegmentStatistics]:
-        """Return statistics of systems as of all items, for `compare` or `estimate`, one a metric.
+        """Return statistics estimated for all items, for `compare` or `estimate`, one per metric.
 
         Parameters
         ----------
         systems : mapping of str to sequence, or sequence, or SegmentStatistics, or a list of them
-            N outputs of each system, run on all items, or on those of the plan and no others, with
-            `None` elsewhere. In statistics an item on which a system was not run is a row of zeros,
-            or, where items have ids, none.
+            N outputs of each system, run on all items or on exactly the items of the plan, with
+            `None` elsewhere. In statistics, an item on which a system was not run is a row of
+            zeros, or no row if items have ids.
         references : sequence, optional
-            As in `compare`, of all N items.
+            As in `compare`, for all N items.
 
         Returns
         -------
         list of SegmentStatistics
-            The rows of the difference estimator. Where all systems were run on all items they are
-            as `extract` has them.
+            The rows of the difference estimator, or the same as from `extract` if all systems were
+            run on all items.
 
         Raises
         ------
         InputError
-            Where a system was run on other items, and for other metrics and references than those
-            of the plan.
+            If a system was run on other items, or if metrics or references differ from the plan's.
         """
         if is_statistics(systems):
             given = [systems] if isinstance(systems, SegmentStatistics) else systems
@@ -261,8 +263,8 @@ class Plan(Several[LeftOut]):
         asked = [table.metric for table in tables]
         if len(asked) != len(self.metrics) or not all(map(is_same_metric, asked, self.metrics)):
             raise InputError(
-                f"must be those of the plan, {', '.join(m.name for m in self.metrics)}, with the "
-                f"same options, got {', '.join(m.signature for m in asked)}",
+                f"must be the metrics of the plan, {', '.join(m.name for m in self.metrics)}, "
+                f"with the same options, got {', '.join(m.signature for m in asked)}",
                 argument="metrics",
             )
         return list(map(self._of_all, tables, is_run, self.expected))
@@ -270,17 +272,17 @@ class Plan(Several[LeftOut]):
     def _extracted(
         self, systems: Mapping[str, Any], references: Any
     ) -> tuple[list[SegmentStatistics], Marks]:
-        """Return tables of outputs, and on which items each system was run, `(S, N)`."""
+        """Return tables of outputs, and the items on which each system was run, `(S, N)`."""
         filled: dict[str, Any] = {}
         rows = []
         for name, outputs in systems.items():
-            given = listed(outputs, f"hypotheses of system {name!r}", "outputs, one an item")
+            given = listed(outputs, f"hypotheses of system {name!r}", "outputs, one per item")
             if len(given) != self.n_items:
                 raise InputError(
-                    f"system {name!r} must have {self.n_items:,} outputs, None where it was not "
-                    f"run, got {len(given):,}"
+                    f"system {name!r} must have {self.n_items:,} outputs, None for items on which "
+                    f"it was not run, got {len(given):,}"
                 )
-            # Any output will do where there is none: its row is left out again.
+            # Any placeholder works for a missing output: its row is removed again.
             any_output = next((x for x in given if not is_missing(x)), None)
             filled[name] = [any_output if is_missing(x) else x for x in given]
             rows.append([not is_missing(x) for x in given])
@@ -307,13 +309,17 @@ class Plan(Several[LeftOut]):
         return tables, is_run
 
     def _placed(self, table: SegmentStatistics) -> SegmentStatistics:
-        """Return a table with a row for each item, of zeros where there is none."""
+        """Return a table with a row for each item, of zeros if there is none."""
         ids, places = table.segment_ids, {name: i for i, name in enumerate(self.ids)}
         if ids == self.ids or (table.n_segments == self.n_items and not (ids and places)):
             return table
         unknown = [name for name in ids or () if name not in places]
         if ids is None or unknown:
-            what = f"{shown(unknown[0])} is none" if unknown else f"got {table.n_segments:,} rows"
+            what = (
+                f"{shown(unknown[0])} is not one of them"
+                if unknown
+                else f"got {table.n_segments:,} rows"
+            )
             raise InputError(f"statistics must be of the plan's {self.n_items:,} items; {what}")
         values = np.zeros((len(table.systems), self.n_items, table.values.shape[2]))
         values[:, [places[name] for name in ids]] = table.values
@@ -322,7 +328,7 @@ class Plan(Several[LeftOut]):
         return replace(placed, cautions=table.cautions)
 
     def _check_run(self, systems: Sequence[str], is_run: Marks) -> None:
-        """Refuse systems that were run on other items than all, or than those that were drawn."""
+        """Refuse systems that were not run on exactly all items, or on exactly the drawn ones."""
         called, is_drawn = self.ids or range(self.n_items), np.zeros(self.n_items, np.bool_)
         is_drawn[list(self.drawn)] = True
         for name, marks in zip(systems, is_run, strict=True):
@@ -331,16 +337,18 @@ class Plan(Several[LeftOut]):
                 first = shown(called[odd[0]])
                 how = "was run on item {}, which was not drawn; leave it out (None), or run all"
                 if is_drawn[odd[0]]:
-                    how = "lacks item {}, which was drawn; run it, or score what failed"
+                    how = "lacks item {}, which was drawn; run it, or give a failed run its score"
                 raise InputError(f"system {name!r} {how.format(first)}")
 
     def _of_all(
         self, table: SegmentStatistics, is_run: Marks, expected: Expected
     ) -> SegmentStatistics:
-        """Return the rows of a table of systems that were run on these items, `(S, N)`."""
+        """Return the rows for all items from a table of systems run on these items, `(S, N)`."""
         known = {table.fingerprint, expected.fingerprint} - {None}
         if len(known) > 1:
-            raise InputError("must be those of the plan, got others", argument="references")
+            raise InputError(
+                "must be the references of the plan, got others", argument="references"
+            )
         self._check_run(table.systems, is_run)
         is_whole = np.all(is_run, axis=1)
         if np.all(is_whole):
@@ -365,7 +373,7 @@ class Plan(Several[LeftOut]):
         return self.left_out
 
     def _records(self) -> list[dict[str, Any]]:
-        """Return the items to run, each with the probability that it was drawn with."""
+        """Return the items to run, each with its probability."""
         rows = zip(self.items, self.drawn, strict=True)
         return [{"item": item, "probability": self.chances[i]} for item, i in rows]
 
@@ -410,23 +418,23 @@ def plan(
     strata: Labels = None,
     rng: Rng = SEED,
 ) -> Plan:
-    """Draw the items that a new system is run on, so that its scores are those of all items.
+    """Choose a subset of items to run a new system on, to estimate its score on all items.
 
     Parameters
     ----------
     earlier : mapping of str to sequence, or SegmentStatistics, or a list of them
-        Systems that were run on all items, as `compare` takes them, or the tables of a log; or a
-        list of a judge's scores of all outputs of one system, of which people label a part.
+        Systems that were run on all items, as in `compare`, or the tables of a log; or a list of a
+        judge's scores of all outputs of one system, if people are to label some of them.
     references, metrics
         As in `compare`.
     n : int
-        How many items to run; where groups are drawn, in the mean.
+        How many items to run; the expected number if groups are drawn.
     how : {"equal", "active"}
-        Whether all items are as likely to be drawn, or those more on which earlier systems, at
-        least three, are hard to predict from one another.
+        Whether all items have equal probabilities, or items on which earlier systems (at least
+        three) are hard to predict from one another have larger ones.
     groups, strata : sequence or str, optional
-        One label an item, or the name that statistics have for them: groups are drawn whole, and
-        each stratum has its part. The comparison needs the same.
+        One label per item, or the name of such a label in the statistics: groups are drawn whole,
+        and each stratum gets its share. The comparison needs the same labels.
     rng : int or numpy.random.Generator, optional
         Seed of the draw.
 
@@ -437,14 +445,14 @@ def plan(
 
     Notes
     -----
-    A drawn item counts 1/π times, with π the probability that it is drawn, and what is added for
-    the others is λ times what the mean of earlier systems, and that of the systems that are run on
-    all, let expect: the difference estimator (Horvitz and Thompson, 1952; Särndal, Swensson and
-    Wretman, 1992), with the λ of the smallest variance (Angelopoulos, Duchi and Zrnic, 2023).
-    Totals are unbiased whatever earlier systems are like; where these say little, the plan says so
-    before anything is run. Active probabilities are three quarters in proportion to the root of
-    earlier systems' squared residuals, shrunk to their mean, and one quarter equal (after Zrnic and
-    Candès, 2024).
+    A drawn item counts 1/π times, with π the probability that it is drawn. For the other items, λ
+    times the prediction from the mean of earlier systems, and from the mean of the systems run on
+    all items, is added: the difference estimator (Horvitz and Thompson, 1952; Särndal, Swensson and
+    Wretman, 1992), with the λ that minimises the variance (Angelopoulos, Duchi and Zrnic, 2023).
+    Totals are unbiased for any earlier systems; if these predict little, the plan shows it before
+    anything is run. Active probabilities are three quarters in proportion to the root of earlier
+    systems' squared residuals, shrunk to their mean, and one quarter equal (after Zrnic and Candès,
+    2024).
 
     Examples
     --------
@@ -457,7 +465,7 @@ def plan(
     (100, 131)
     >>> part = [new[i] if i in plan.items else None for i in range(400)]
     >>> print(es.compare(plan.data({"a": a, "new": part})).notes[0])
-    solved: new was run on 100 of 400 segments; its difference is as sure as that of 132 (...).
+    solved: new was run on 100 of 400 segments; its difference is as precise as with 132 (...).
     """
     how = choice(how, WAYS, "how")
     is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")
@@ -469,8 +477,8 @@ def plan(
     n = integer(n, "n", 2, n_items)
     if how == "active" and n_earlier < 3:
         raise InputError(
-            f"'active' needs at least 3 earlier systems, of which it takes residuals, got "
-            f"{n_earlier}; leave it out",
+            f"'active' needs at least 3 earlier systems, to compute residuals, got {n_earlier}; "
+            "leave it out",
             argument="how",
         )
     of_groups, of_strata = labels_of(tables, groups, "groups"), labels_of(tables, strata, "strata")
@@ -488,8 +496,8 @@ def plan(
     got = drawn(chances, codes, np.random.default_rng(seed))
     if not len(got):
         raise InputError(
-            f"must be at least {2 * int(np.max(sizes)):,}, since groups have up to "
-            f"{int(np.max(sizes)):,} items and none was drawn; got {n}",
+            f"must be at least {2 * int(np.max(sizes)):,}, because groups have up to "
+            f"{int(np.max(sizes)):,} items and no group was drawn; got {n}",
             argument="n",
         )
     whole, within = (tuple(map(str, () if x is None else x)) for x in (of_groups, of_strata))
@@ -527,14 +535,14 @@ def _check_earlier(table: SegmentStatistics) -> None:
     """Refuse systems that lack an item, and scores of several runs, or of judge and people."""
     if isinstance(table.metric, (MeanOfRuns, Judged, Planned)):
         raise InputError(
-            f"must have one score an item, got {table.metric.signature}; give means of runs",
+            f"must have one score per item, got {table.metric.signature}; give means of runs",
             argument="earlier",
         )
     counts = table.values[..., 1:] if table.metric.columns == Mean.columns else table.values
     for i, item in np.argwhere(~np.any(counts != 0, axis=2))[:1]:
         raise InputError(
-            f"must have been run on all items, and {table.systems[i]!r} was not on item {item} "
-            f"(from 0); leave the system out, or the item",
+            f"must have been run on all items, but {table.systems[i]!r} was not run on item "
+            f"{item} (from 0); leave out the system, or the item",
             argument="earlier",
         )
 
@@ -547,26 +555,25 @@ def _left_out(
     chances: Floats,
     how: str,
 ) -> Iterator[LeftOut]:
-    """Yield what the plan is worth to each system of `(K, U, k)`, if only the others were known."""
+    """Yield the precision of the plan for each of the systems `(K, U, k)`, from the others."""
     metric, n_items = table.metric, table.n_segments
     if len(values) == 1:
         yield LeftOut(metric.name, table.systems[0], None, None)
         return
     added = np.stack([influence(metric, system_rows, system_rows) for system_rows in values])
-    # What rounding leaves of no variance.
+    # A variance below this is rounding.
     nothing = (1e-12 * float(np.max(np.abs(metric.score(np.sum(values, axis=1)))))) ** 2
     if not np.any(np.sum((added - added[0]) ** 2, axis=1) > nothing):
         raise InputError(
-            f": the systems have the same score on every item, or are identical, under "
-            f"{metric.name}: what does not vary says nothing of what a plan is worth; give systems "
-            f"that differ",
+            f": under {metric.name} the systems have the same score on every item, or are "
+            "identical, so the precision of a plan cannot be estimated; give systems that differ",
             argument="earlier",
         )
     for i, system in enumerate(table.systems):
         others: Sequence[int] = [j for j in range(len(values)) if j != i]
         if how == "active" and len(others) > 2:
             chances = probabilities(sizes, n, residual_squares(metric, values[others]))
-        # What the draw adds to the variance, and what is there if all are run.
+        # The variance added by the draw, and the variance if all items are run.
         more = penalty(residuals(metric, values, i), chances)
         there = np.sum((added[i] - np.vstack([0 * added[i], added[others]])) ** 2, axis=1)
         worth = n_items * np.divide(there, there + more, out=np.ones(len(there)), where=there > 0)
@@ -574,10 +581,10 @@ def _left_out(
 
 
 def probabilities(sizes: Floats, n: int, squares: Floats | None = None) -> Floats:
-    """Return the probability that each unit is drawn, `(U,)`, with n items to be expected.
+    """Return the probability that each unit is drawn, `(U,)`, for n expected items.
 
-    The same for all, or in proportion to the root of squared residuals over the size, of units with
-    so many items, mixed with what is the same for all. None is above 1.
+    Equal for all, or proportional to the root of squared residuals over the size of the unit, mixed
+    with equal probabilities. None is above 1.
 
     >>> probabilities(np.ones(4), 2, np.array([0.0, 1.0, 4.0, 9.0])).round(3).tolist()
     [0.125, 0.375, 0.625, 0.875]
@@ -586,7 +593,7 @@ def probabilities(sizes: Floats, n: int, squares: Floats | None = None) -> Float
         return np.full(len(sizes), n / np.sum(sizes))
     roots = np.sqrt(squares / sizes)
     shares = _EQUAL / np.sum(sizes) + (1 - _EQUAL) * roots / np.sum(roots * sizes)
-    # What is sure leaves its part to the others.
+    # Units with probability 1 leave the rest to the others.
     sure = np.zeros(len(sizes), dtype=np.bool_)
     while True:
         rest = n - np.sum(sizes[sure])
@@ -599,24 +606,24 @@ def probabilities(sizes: Floats, n: int, squares: Floats | None = None) -> Float
 def drawn(chances: Floats, strata: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
     """Return which units are drawn with these probabilities: a systematic draw in random order.
 
-    Stratum after stratum, so that each has its part but for one unit.
+    Stratum by stratum, so that each gets its share up to one unit.
     """
     order = np.lexsort((rng.random(len(chances)), strata))
-    # Sums of probabilities may be whole numbers but for rounding.
+    # Sums of probabilities may be whole numbers up to rounding.
     steps = np.floor(np.round(np.cumsum(chances[order]), 9) + rng.random())
     return np.sort(order[np.diff(steps, prepend=0.0) > 0])
 
 
 def influence(metric: Metric, values: Floats, rows: Floats) -> Floats:
-    """Return what rows `(U, k)` add to the score of a system with these `values`, less the mean."""
+    """Return the influence of rows `(U, k)` on the score of a system with these `values`."""
     added = rows @ metric.gradient(np.sum(values, axis=0))
     return np.asarray(added - np.mean(added))
 
 
 def residuals(metric: Metric, values: Floats, i: int) -> Floats:
-    """Return what rows of system i of K add beyond λ times the others' mean, `(K, U, k) -> (U,)`.
+    """Return the residuals of system i from λ times the mean of the others, `(K, U, k) -> (U,)`.
 
-    With the λ of least squares.
+    λ is from least squares.
     """
     added = influence(metric, values[i], values[i])
     others = influence(metric, values[i], np.mean(np.delete(values, i, axis=0), axis=0))
@@ -626,10 +633,10 @@ def residuals(metric: Metric, values: Floats, i: int) -> Floats:
 
 
 def residual_squares(metric: Metric, values: Floats) -> Floats:
-    """Return the squared residuals to be expected of units, in their mean, `(K, U, k) -> (U,)`.
+    """Return the expected squared residuals of units, over their mean, `(K, U, k) -> (U,)`.
 
-    Means over few systems are mostly chance: they are shrunk to the mean of all units by the part
-    of their variance which is that of a mean of K.
+    Means over few systems are mostly chance. They are shrunk to the mean of all units by the share
+    of their variance that a mean of K has by chance.
     """
     squares = np.stack([residuals(metric, values, i) ** 2 for i in range(len(values))])
     means = np.mean(squares, axis=0)
@@ -642,7 +649,7 @@ def residual_squares(metric: Metric, values: Floats) -> Floats:
 def penalty(residual: Floats, chances: Floats) -> float:
     """Return the variance that the draw adds to a total of these residuals, `(U,)` (Hájek, 1964).
 
-    Σ(1 - π)/π·(e - πB)², with B that of least squares, since as many are drawn whatever is drawn.
+    Σ(1 - π)/π·(e - πB)², with B from least squares, since the number drawn is fixed.
     """
     odds = (1 - chances) / chances
     size = float(np.sum((1 - chances) * chances))
@@ -654,16 +661,16 @@ def penalty(residual: Floats, chances: Floats) -> float:
 class Planned(LabelledMetric):
     """A metric of rows ``(ξ/π, ξ/π·h, (1 - ξ/π)·f, (1 - ξ/π)·g)``; `Plan.data` makes them.
 
-    f are the means of earlier systems, and g those of the systems that were run on all items.
+    f are the means of earlier systems, and g the means of the systems that were run on all items.
 
     Parameters
     ----------
     metric : Metric
-        What is scored: any metric of sums.
+        The metric to score: any metric of sums.
     weight : tuple of float, optional
-        λ of f and of g. By default those of the smallest standard error, where systems are scored.
+        λ of f and of g. By default they minimise the standard error when systems are scored.
     groups, strata : str
-        What the plan drew whole, and within what it drew; "" where that is items, and nothing.
+        The groups that the plan drew whole, and the strata; "" if there are none.
     """
 
     metric: Metric
@@ -676,7 +683,7 @@ class Planned(LabelledMetric):
     reads_text: ClassVar[bool] = False
     scores_units: ClassVar[bool] = False
     undefined: ClassVar[str] = (
-        "is not known, since few of {n:,} {units} were run; run {more}, or take method='t'"
+        "is not known, because few of {n:,} {units} were run; run {more}, or use method='t'"
     )
 
     def __post_init__(self) -> None:
@@ -693,19 +700,19 @@ class Planned(LabelledMetric):
 
     @property
     def signature(self) -> str:
-        """Identity: that of the metric, and how items that were not run come in."""
+        """The signature of the metric, and how items that were not run are estimated."""
         fixed = "" if self.weight is None else ":" + "+".join(f"{w:.10g}" for w in self.weight)
         return str(MetricSignature.of(self.metric.signature).tagged(f"plan:difference{fixed}"))
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
-        """Refuse: rows need the plan."""
-        raise InputError(f"{self.name} of a part of the items needs their plan; use Plan.data")
+        """Raise, since rows need the plan."""
+        raise InputError(f"{self.name} for a part of the items needs the plan; use Plan.data")
 
     def totals(self, sums: ArrayLike) -> Floats:
         """Return the estimated totals of the metric, `(..., 1 + 3k) -> (..., k)`."""
         run, *expected = np.split(np.asarray(sums, np.float64)[..., 1:], 3, axis=-1)
         total = run + sum(w * x for w, x in zip(self._weights, expected, strict=True))
-        # Counts that were estimated to be negative are none.
+        # Counts with a negative estimate become 0.
         return np.maximum(total, 0.0) if self.metric.counts else total
 
     def score(self, totals: ArrayLike) -> Floats:
@@ -713,7 +720,7 @@ class Planned(LabelledMetric):
         return self.metric.score(self.totals(totals))
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, `(..., 1 + 3k)` of the same."""
+        """Return the gradient of the score, of the shape `(..., 1 + 3k)` of ``totals``."""
         slopes = self.metric.gradient(self.totals(totals))
         parts = [weight * slopes for weight in (1.0, *self._weights)]
         return np.concatenate([0 * slopes[..., :1], *parts], axis=-1)
@@ -729,15 +736,16 @@ class Planned(LabelledMetric):
         return replace(self, weight=(first, second))
 
     def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return on which items systems were run, `(..., 1 + 3k) -> (...)`."""
+        """Return the items on which systems were run, `(..., 1 + 3k) -> (...)`."""
         return np.asarray(statistics[..., 0] > 0)
 
     def tuned(
         self, table: SegmentStatistics, units: Units, by_stratum: bool
     ) -> tuple[SegmentStatistics, PlanWorth, None]:
-        """Return statistics under the metric with its λ, and what the run items count as.
+        """Return statistics under the metric with its λ, and the effective number of items.
 
-        λ has the smallest variance of an only system's score, or of the differences of all pairs.
+        λ minimises the variance of the score of a single system, or of the differences of all
+        pairs.
         """
         self._check(table, units, by_stratum)
         rows = table if units.members is None else table.grouped(units.members)
@@ -752,20 +760,20 @@ class Planned(LabelledMetric):
         return replace(table, metric=metric, metric_signature=""), worth, None
 
     def _check(self, table: SegmentStatistics, units: Units, by_stratum: bool) -> None:
-        """Raise where units are parts of what was drawn, or strata others than it was drawn in."""
+        """Raise if units split what was drawn, or if strata are not the plan's."""
         drawn, strata = table.labels.get(self.groups), units.segment_strata
-        # A domain that was taken apart has no such labels, and units that were checked.
+        # A single domain does not have these labels, but its units were already checked.
         is_split = bool(drawn) and not _lie_within(drawn or (), units.of_segments)
         if self.groups and (is_split or units.members is None or len(units.sides) > 1):
             raise InputError(
-                f"must be the plan's ({self.groups}), or labels each of which has whole ones",
+                f"must be the plan's ({self.groups}), or labels of whole groups of the plan",
                 argument="groups",
             )
         within = table.labels.get(self.strata)
         if strata is None:
             if within is not None:
                 raise InputError(
-                    "are missing: the plan drew within each of them; give ",
+                    "are missing: the plan drew within each stratum; give ",
                     Argument("strata", self.strata),
                     argument="strata",
                 )
@@ -773,21 +781,21 @@ class Planned(LabelledMetric):
         if within is None or not _lie_within(within, strata):
             drew = f"within each {self.strata}" if self.strata else "from all items together"
             raise InputError(
-                f"must be those of the plan, which drew {drew}; give evalstats.plan the strata, or "
-                f"leave them out here",
+                f"must be the strata of the plan, which drew {drew}; give evalstats.plan the "
+                "strata, or leave them out here",
                 argument="strata",
             )
         for code, name in enumerate(units.labels) if by_stratum else ():
             n = int(np.min(np.sum(self.labelled(table.values[:, strata == code]), axis=1)))
             if n < 2:
                 raise InputError(
-                    f"needs at least 2 items of each stratum to be run, and of {name!r} there "
-                    f"were {n}; leave it out",
+                    f"needs at least 2 run items in each stratum, but {name!r} has {n}; leave it "
+                    "out",
                     argument="aggregate",
                 )
 
     def _influence(self, rows: SegmentStatistics, units: Units) -> list[Floats]:
-        """Return what units add to scores by what was run, and is expected at λ = 1, `(S, N)`."""
+        """Return influence values of units: from run items, and predicted at λ = 1, `(S, N)`."""
         slopes = self.metric.gradient(self.totals(rows.totals))
         return [
             student.unbiased(np.einsum("snk,sk->sn", x, slopes), units.sizes, units.codes)
@@ -795,7 +803,7 @@ class Planned(LabelledMetric):
         ]
 
     def _worth(self, table: SegmentStatistics, rows: SegmentStatistics, units: Units) -> PlanWorth:
-        """Return of how many items a score, or difference, would have this variance."""
+        """Return how many items would give a score, or difference, this variance."""
         run, *expected = self._influence(rows, units)
         values = run + sum(w * x for w, x in zip(self._weights, expected, strict=True))
         slopes = self.metric.gradient(self.totals(rows.totals))
@@ -803,7 +811,7 @@ class Planned(LabelledMetric):
         weights, members, n = table.values[:, :, 0], units.of_segments, table.n_segments
 
         def worth(i: int, j: int | None = None) -> float:
-            # What single items add is scaled to all, as if those alone were known.
+            # Scaled from the run items to all items, as if only these were known.
             single = added[i] if j is None else added[i] - weights[i] * added[j]
             single = single - weights[i] * np.sum(single) / np.sum(weights[i])
             left = float(np.sum((values[i] - (0.0 if j is None else values[j])) ** 2))
@@ -812,7 +820,7 @@ class Planned(LabelledMetric):
             )
             known = n_run > 0
             squares = float(np.sum((of_units**2 * n_run)[known] / weight[known]))
-            # Where those that were run are alike, they say no less than that.
+            # At least the number of items that were run.
             most = float(n if squares > 0 else np.sum(n_run))
             return min(n * squares / left, most) if squares * left > 0 else most
 
@@ -837,19 +845,19 @@ class Planned(LabelledMetric):
 
 @dataclass(frozen=True)
 class PlanWorth(Correction):
-    """What systems that were run on a part of the items know of all, under one metric."""
+    """The precision of systems that were run on a part of the items, under one metric."""
 
     systems: tuple[str, ...]  # that were run on a part
     n_items: int
     weights: tuple[float, float]
-    scores: tuple[float, ...]  # items that would say as much of each system's score
-    differences: tuple[float, ...]  # likewise of differences from systems that were run on all
-    n_units: int  # that were run, items or groups, the fewest of any system
+    scores: tuple[float, ...]  # effective number of items for each system's score
+    differences: tuple[float, ...]  # likewise for differences from systems that were run on all
+    n_units: int  # items or groups that were run, the fewest of any system
     unit: str
     segment: str
 
     def notes(self) -> Iterator[str]:
-        """Say on how many items systems were run, and how many they count as."""
+        """Return sentences on the number of items run, and the effective number."""
         if not self.systems:
             return
         few = FEW if self.unit == self.segment else FEW_GROUPS
@@ -862,22 +870,22 @@ class PlanWorth(Correction):
         what, known = "difference", self.differences
         if not known:
             what, known = "score", self.scores
-        one, several = f"its {what} is as sure as that", f"their {what}s are as sure as those"
+        one, several = f"its {what} is as precise as", f"their {what}s are as precise as"
         whose = one if were == "was" else several
         items = " to ".join(dict.fromkeys(_items(edge(known)) for edge in (min, max)))
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} {were} run on "
-            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}; {whose} of "
-            f"{items} (difference estimator, λ = {self.weights[0]:.2f} of earlier systems, "
+            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}; {whose} with {items} "
+            f"(difference estimator, λ = {self.weights[0]:.2f} of earlier systems, "
             f"{self.weights[1]:.2f} of those run on all)."
         )
 
 
 def _lie_within(labels: Sequence[str], codes: NDArray[np.intp]) -> bool:
-    """Return whether all that has one label has one code, `(N,)` each."""
+    """Return whether each label has only one code, `(N,)` each."""
     return len(set(zip(labels, codes.tolist(), strict=True))) == len(set(labels))
 
 
 def _items(number: float | None) -> str:
-    """Return a number of items in words; nothing where it is not known."""
+    """Return a number of items in words, or "" if it is not known."""
     return "" if number is None else f"{number:,.0f}"

@@ -17,7 +17,7 @@ from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.confusion import Label, as_labels, checked_pair, codes_of
 from evalstats.metrics.ratios import ratio
 
-#: Measures by name, and what tables call them.
+#: Measures by name, with their names in tables.
 RATERS_MEASURES = {
     "kappa": "kappa",
     "linear-kappa": "linear kappa",
@@ -27,19 +27,19 @@ RATERS_MEASURES = {
     "ordinal-alpha": "ordinal alpha",
     "interval-alpha": "interval alpha",
 }
-#: The share of a mean square that the variance must be: what is below is lost in rounding.
+#: A variance below this share of the mean square is lost in rounding.
 _LEAST_SPREAD = 1e-8
-#: The share below which a variance is none.
+#: A variance below this share is treated as 0.
 _NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
 class Agreement(Metric):
-    r"""Agreement of raters beyond chance, 1 where they always agree.
+    r"""Agreement of raters beyond chance; 1 if they always agree.
 
     - ``"kappa"``, ``"linear-kappa"``, ``"quadratic-kappa"``: :math:`1 - N \sum d / \sum_{kl} w_{kl}
       A_k B_l` of two raters, with :math:`w_{kl}` 1 for different labels, :math:`|k - l|` or
-      :math:`(k - l)^2` by their places in `labels`, d that of the two labels of an item, and
+      :math:`(k - l)^2` by their places in `labels`, d the weight of the two labels of an item, and
       :math:`A_k`, :math:`B_l` how often each rater gives a label (Cohen, 1960 and 1968);
     - ``"ac1"``: :math:`(p - e) / (1 - e)` with p the mean share of the pairs of ratings of an item
       that agree, :math:`e = \sum_k \pi_k (1 - \pi_k) / (K - 1)`, and :math:`\pi_k` the mean share
@@ -50,22 +50,22 @@ class Agreement(Metric):
       :math:`\delta_{ck}` 1 for different labels, the square of how many ratings lie between them
       (half of those at both ends included), or :math:`(c - k)^2` of numbers (Krippendorff, 2011).
 
-    0 where nothing defines it, as where all ratings are the same. kappa and its kin are of two
-    raters, AC1 and alpha of two or more, who may leave items out.
+    0 if undefined, for example if all ratings are the same. The kappas are for two raters; AC1 and
+    alpha are for two or more raters, who may leave items out.
 
     Parameters
     ----------
     labels : sequence of str or int, optional
-        All K labels, at least 2, in their order; left out for ``"interval-alpha"``, whose ratings
-        are numbers.
+        All K labels, at least 2, in order. Leave it out for ``"interval-alpha"``, where ratings are
+        numbers.
     measure : str
-        One of these.
+        One of the names above.
     ratings : bool
-        Whether an item is a row of ratings, one a rater, `None` where there is none, and there are
-        no references. Otherwise one rater's ratings are the outputs, the other's the references.
+        If True, an item is a row of ratings, one per rater, `None` if there is none, and there are
+        no references. Otherwise one rater's ratings are the outputs and the other's the references.
 
-    Labels that repeat or are lacking, and an unknown measure, raise an `InputError`; in
-    `statistics` so do other ratings, and rows of different lengths.
+    Repeated or missing labels and an unknown measure raise an `InputError`; `statistics` raises it
+    for unknown ratings and rows of different lengths.
 
     Examples
     --------
@@ -86,8 +86,8 @@ class Agreement(Metric):
     reads_text: ClassVar[bool] = False
     scores_units: ClassVar[bool] = False
     doubt: ClassVar[str] = (
-        "all ratings are the same, so that agreement beyond chance is not defined, and 0 stands "
-        "for it; the share of ratings that agree is 1"
+        "all ratings are the same, so agreement beyond chance is not defined and is shown as 0; "
+        "the share of ratings that agree is 1"
     )
 
     def __post_init__(self) -> None:
@@ -103,8 +103,8 @@ class Agreement(Metric):
             )
         if ratings and measure.endswith("kappa"):
             raise InputError(
-                f"ratings=True is for any number of raters, and {measure!r} is of two: give one "
-                f"rater as outputs and the other as references, or take 'ac1' or 'alpha'"
+                f"ratings=True is for any number of raters, but {measure!r} is for two: give one "
+                "rater as outputs and the other as references, or use 'ac1' or 'alpha'"
             )
         labels = None if self.labels is None else as_labels(self.labels)
         keep(
@@ -120,7 +120,7 @@ class Agreement(Metric):
 
     @property
     def signature(self) -> str:
-        """Identity: the measure, the number of labels, and how ratings come."""
+        """The measure, the number of labels, and the form of the ratings."""
         labels = {} if self.labels is None else {"labels": len(self.labels)}
         rows = {"ratings": True} if self.ratings else {}
         return signature_of(agreement=self.measure, **labels, **rows)
@@ -148,7 +148,7 @@ class Agreement(Metric):
         return _count_columns(self.measure, counts)
 
     def _codes(self, rows: list[list[Any]]) -> NDArray[np.intp]:
-        """Return the place of each rating in `labels`, -1 where there is none, `(N, R)`."""
+        """Return the index of each rating in `labels`, -1 if there is none, `(N, R)`."""
         assert self.labels is not None
         if not self.ratings:
             sides = zip(("hypotheses", "references"), zip(*rows, strict=True), strict=True)
@@ -162,7 +162,7 @@ class Agreement(Metric):
 
     @property
     def _weights(self) -> Floats:
-        """How far apart labels are for kappa, `(K, K)`."""
+        """Distances between labels for kappa, `(K, K)`."""
         assert self.labels is not None
         places = np.arange(len(self.labels))
         apart = np.abs(np.subtract.outer(places, places))
@@ -170,12 +170,12 @@ class Agreement(Metric):
         return np.where(apart > 0, apart.astype(np.float64) ** power, 0.0)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse what is negative; a sum of numbers may be."""
+        """Refuse negative statistics, except sums of numbers."""
         checked = [0, 1, 3] if self.labels is None else slice(None)
         self._refuse(np.any(statistics[..., checked] < 0, axis=-1), "is negative, but counts")
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return the agreement, `(..., k) -> (...)`; 0 where nothing defines it."""
+        """Return the agreement, `(..., k) -> (...)`; 0 if undefined."""
         sums = np.ascontiguousarray(totals, dtype=np.float64)
         if self.measure == "ac1":
             agreed, shares = ratio(sums[..., 0], sums[..., 1], 0.0), sums[..., 2:]
@@ -187,14 +187,14 @@ class Agreement(Metric):
         return np.where(expected > 0, 1 - ratio(observed, expected, 0.0), 0.0)
 
     def _sides(self, sums: Floats) -> tuple[Floats, Floats]:
-        """Return the disagreement that is observed and the one by chance, `(..., k) -> (...)`.
+        """Return the observed disagreement and the one expected by chance, `(..., k) -> (...)`.
 
         The second is 0 if all ratings are the same.
         """
         if self.labels is None:
             apart, n, linear, square = (sums[..., j] for j in range(4))
             spread = n * square - linear**2
-            # Rounding is no spread.
+            # Rounding does not count as spread.
             spread = np.where(spread > _NO_SPREAD * n * square, spread, 0.0)
             return (n - 1) * apart, 2 * spread
         n_labels = len(self.labels)
@@ -210,34 +210,34 @@ class Agreement(Metric):
         return _ordinal_sums(sums, n_labels)
 
     def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
-        """Return of which systems all ratings are the same, `(S, k) -> (S,)`; AC1 is 1 of them."""
+        """Return the systems with equal ratings only, `(S, k) -> (S,)`; their AC1 is 1."""
         if self.measure == "ac1":
             return np.zeros(len(totals), dtype=np.bool_)
         return np.asarray(self._sides(totals)[1] <= 0)
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient by central differences, `(..., k) -> (..., k)`; 0 of no items."""
+        """Return the gradient by central differences, `(..., k) -> (..., k)`; 0 without items."""
         there = np.any(np.asarray(totals) != 0, axis=-1, keepdims=True)
         return np.where(there, super().gradient(totals), 0.0)
 
 
 def ratings_by_item(items: object, raters: object, ratings: object) -> list[list[Any]]:
-    """Return a row of ratings for each item, from a table with one rating a line.
+    """Return a row of ratings for each item, from a table with one rating per line.
 
     Give the result to `Agreement(labels, "alpha", ratings=True)`.
 
     Parameters
     ----------
     items, raters : sequence
-        Who was rated, and by whom, on each of L lines.
+        The item and the rater of each of L lines.
     ratings : sequence
         The ratings; any values, `None` for an absent one.
 
     Returns
     -------
     list of list
-        N rows of R ratings, `None` where a rater has none of an item; items and raters in the order
-        in which they first occur.
+        N rows of R ratings, `None` if a rater did not rate an item; items and raters are in order
+        of first occurrence.
 
     Columns of different lengths, and two ratings of one item by one rater, raise an `InputError`.
 
@@ -247,7 +247,7 @@ def ratings_by_item(items: object, raters: object, ratings: object) -> list[list
     [[1, 2, None], [None, 2, 3]]
     """
     items, raters, values = (
-        listed(column, name, "one value a line")
+        listed(column, name, "one value per line")
         for column, name in ((items, "items"), (raters, "raters"), (ratings, "ratings"))
     )
     check_same_length(items=items, raters=raters, ratings=values)
@@ -267,7 +267,7 @@ def ratings_by_item(items: object, raters: object, ratings: object) -> list[list
 
 
 def _rows(ratings: object) -> list[list[Any]]:
-    """Return rows of ratings of one length, one an item."""
+    """Return rows of ratings of equal length, one per item."""
     rows = [
         row if type(row) is list else listed(row, f"hypotheses[{i}]", "ratings")
         for i, row in enumerate(listed(ratings, "hypotheses", "rows of ratings"))
@@ -278,10 +278,10 @@ def _rows(ratings: object) -> list[list[Any]]:
         if len(row) != len(rows[0]) or len(row) < 2:
             raise InputError(
                 f"hypotheses[{i}] has {len(row)} ratings and hypotheses[0] {len(rows[0])}; give "
-                f"one of each rater, at least 2, and None where there is none"
+                "one rating of each rater (at least 2 raters), and None if there is none"
             )
     if all(sum(not is_missing(rating) for rating in row) < 2 for row in rows):
-        raise InputError("hypotheses has no item with two ratings, so that none can be compared")
+        raise InputError("hypotheses has no item with two ratings, so agreement cannot be measured")
     return rows
 
 
@@ -300,7 +300,7 @@ def _columns(measure: str, labels: tuple[Label, ...]) -> tuple[str, ...]:
 
 
 def _count_columns(measure: str, counts: Floats) -> Floats:
-    """Return the statistics of N items that K labels were given so often, `(N, K)`."""
+    """Return the statistics of N items, from counts of K labels, `(N, K)`."""
     n_ratings = np.sum(counts, axis=1, keepdims=True)
     others = np.maximum(n_ratings - 1, 1)
     several = n_ratings > 1
@@ -308,7 +308,7 @@ def _count_columns(measure: str, counts: Floats) -> Floats:
         pairs = np.sum(counts * (counts - 1), axis=1, keepdims=True)
         agree = pairs / np.maximum(n_ratings * others, 1)
         return np.hstack([agree, several, counts / np.maximum(n_ratings, 1)])
-    # A rating without another says nothing of agreement.
+    # An item with a single rating does not count.
     counts = np.where(several, counts, 0)
     if measure == "alpha":
         apart = np.sum(counts * (n_ratings - counts), axis=1, keepdims=True) / others
@@ -325,13 +325,13 @@ def _count_columns(measure: str, counts: Floats) -> Floats:
 
 
 def _array_of(rows: list[list[Any]]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return N rows of numbers as one array, and where there is none."""
+    """Return N rows of numbers as one array, and a mask of missing numbers."""
     if set(map(type, chain.from_iterable(rows))) <= {int, float, NoneType}:
         with suppress(OverflowError):
             values = np.array(rows, dtype=np.float64)
             if not np.any(np.isinf(values)):
                 return np.nan_to_num(values), np.isnan(values)
-    # Row by row, so that an error names its row.
+    # Row by row, so that an error can name the row.
     gone = np.array([[is_missing(v) for v in row] for row in rows])
     filled = [[0.0 if is_missing(v) else v for v in row] for row in rows]
     return np.stack([as_scores(row, f"hypotheses[{i}]") for i, row in enumerate(filled)]), gone
@@ -345,12 +345,12 @@ def _interval_columns(rows: list[list[Any]]) -> Floats:
     spread, mean = (float(np.var(used)), float(np.mean(used))) if used.size else (0.0, 0.0)
     if spread > 0 and spread < _LEAST_SPREAD * mean**2:
         raise InputError(
-            f"hypotheses lie around {mean:g} and vary by {np.sqrt(spread):g} only, which sums of "
-            f"squares cannot show; subtract {mean:g} from all ratings, which changes no alpha"
+            f"hypotheses have mean {mean:g} and standard deviation {np.sqrt(spread):g}, too small "
+            f"for sums of squares; subtract {mean:g} from all ratings, which does not change alpha"
         )
     values = np.where(there, values, 0.0)
     n = np.sum(there, axis=1, dtype=np.float64)
-    # Of the ratings of an item the mean is taken off first: its square would hide them.
+    # The mean of an item's ratings is subtracted first, since its square would hide them.
     means = np.sum(values, axis=1) / np.maximum(n, 1)
     apart = np.where(there, values - means[:, None], 0.0)
     squares = 2 * n * np.sum(apart**2, axis=1) / np.maximum(n - 1, 1)
@@ -366,7 +366,8 @@ def _ordinal_sums(sums: Floats, n_labels: int) -> tuple[Floats, Floats]:
         counts[..., c] += half
         counts[..., k] += half
     up_to = np.cumsum(counts, axis=-1)
-    # Ratings below a label, and half of those with it: so that differences are those of ranks.
+    # Ratings below a label, plus half of the ratings with it, so that differences are differences
+    # of ranks.
     middle = up_to - counts / 2
     n = up_to[..., -1]
     observed, expected = np.zeros_like(n), np.zeros_like(n)

@@ -20,7 +20,7 @@ from evalstats.statistics.extraction import Metrics, as_systems, extract_all, is
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
-#: Sizes of scores of several runs, whose variances are added up.
+#: Limits of scores of several runs, whose variances are added up.
 _SMALLEST, _LARGEST = 1e-130, 1e130
 
 
@@ -31,11 +31,11 @@ def extract_runs(
     workers: Workers = 1,
     segment_ids: object = None,
 ) -> list[SegmentStatistics]:
-    """Extract the statistics of R runs of every system, `(S, N, R k)`, a table a metric.
+    """Extract the statistics of R runs of every system, `(S, N, R k)`, one table per metric.
 
-    A system has R lists of N outputs each, or an array `(R, N)` of scores, the same R of at least 2
-    for all. Its score is the mean of the runs' scores (`MeanOfRuns`), and its error that of other
-    segments and of other runs.
+    A system has R lists of N outputs each, or an array `(R, N)` of scores, with the same R of at
+    least 2 for all. Its score is the mean of the runs' scores (`MeanOfRuns`), and its error covers
+    other segments and other runs.
 
     >>> from evalstats import Mean
     >>> seeds = {"A": [[1, 0, 1], [1, 1, 1]], "B": [[0, 0, 1], [1, 0, 0]]}
@@ -49,8 +49,8 @@ def extract_runs(
         if count < 2 or not all(map(is_list, named[name])):
             raise InputError(
                 f"hypotheses of system {name!r} must be at least 2 runs, each a list of outputs, "
-                f"since those of another system, or its first, are a list: the error that runs "
-                f"add cannot be had from one"
+                "because another system (or its own first entry) has lists: the variance between "
+                "runs cannot be estimated from one"
             )
     n_references = len(references) if isinstance(references, Sized) else None
     n_runs = _same_number(counts)
@@ -85,8 +85,8 @@ def _check_lists(name: str, runs: Sequence[Sequence[Any]], n_references: int | N
         raise InputError(
             f"hypotheses of system {name!r} has {len(runs):,} lists of {n:,}, which would be "
             f"{len(runs):,} runs of {n:,} segments. For {len(runs):,} items with {n:,} answers "
-            f"each, give the mean of each item, or for 0/1 answers the metric "
-            f"evalstats.PassAll(1); for runs, give one list per run: list(zip(*answers))"
+            "each, give the mean of each item, or use the metric evalstats.PassAll(1) if answers "
+            "are 0/1; for runs, give one list per run: list(zip(*answers))"
         )
 
 
@@ -118,7 +118,7 @@ def as_runs(table: SegmentStatistics, names: Sequence[str]) -> SegmentStatistics
 
 
 def with_runs(scores: Scores) -> Scores:
-    """Return scores with those of each system in each run, `(S, R)`, and influence, `(S, R, N)`."""
+    """Return scores with the scores of each run, `(S, R)`, and their influence, `(S, R, N)`."""
     n, n_units = len(scores.systems), scores.units.n
     n_runs = scores.strata[0].metric.n_runs  # type: ignore[attr-defined]
     of_runs, influence = np.zeros((n, n_runs)), np.zeros((n, n_runs, n_units))
@@ -133,22 +133,22 @@ def with_runs(scores: Scores) -> Scores:
         if size > 0 and not _SMALLEST < size < _LARGEST:
             raise InputError(
                 f"{scores.metric_name} of several runs must lie between {_SMALLEST:g} and "
-                f"{_LARGEST:g}, where squares are numbers, got {size:.3g} for "
-                f"{system!r}; take another unit"
+                f"{_LARGEST:g}, where squares do not overflow, got {size:.3g} for {system!r}; "
+                "rescale the scores"
             )
     runs = [(mean_squares(*one),) for one in zip(of_runs, influence, strict=True)]
     return replace(scores, runs=runs, by_run=(of_runs, influence))
 
 
 def mean_squares(scores: Floats, influence: Floats) -> Runs:
-    """Return what varies between R runs, what is not the runs' own in it, and R."""
+    """Return the mean square between R runs, the part due to segments, and R."""
     return *student.mean_squares(scores, influence), len(scores)
 
 
 def runs_of_pairs(scores: Scores, pairs: Sequence[Pair], share: float) -> list[tuple[Runs, ...]]:
-    """Return mean squares of runs of both systems, or if runs are paired of the difference.
+    """Return mean squares of the runs of both systems, or of the difference if runs are paired.
 
-    A difference is that of a system less this share of its baseline.
+    The difference is the system minus this share of its baseline.
     """
     assert scores.by_run is not None
     if scores.paired_runs:
@@ -161,17 +161,17 @@ def runs_of_pairs(scores: Scores, pairs: Sequence[Pair], share: float) -> list[t
 
 
 def check_runs(several: Sequence[Scores], are_paired: bool) -> None:
-    """Refuse pairs of runs where there are none, and metrics with other runs."""
+    """Refuse paired runs without several runs, and metrics with different runs."""
     with_runs = [scores.by_run is not None for scores in several]
     if are_paired and not several[0].is_paired:
         raise InputError(
-            "is for several runs of systems with the same segments, and these are unpaired",
+            "is for several runs of systems with the same segments, but these systems are unpaired",
             argument="paired_runs",
         )
     if are_paired and not any(with_runs):
         raise InputError(
-            "is for several runs of each system, and there is one of each; leave it out",
+            "is for several runs of each system, but each has one run; leave it out",
             argument="paired_runs",
         )
     if any(with_runs) and not all(with_runs):
-        raise InputError("all metrics must have the same runs, got some without")
+        raise InputError("all metrics must have the same runs, but some have none")

@@ -1,10 +1,10 @@
-"""Independent samples: systems on units of their own, and one system against a fixed number.
+"""Independent samples: systems on their own units, and one system against a fixed number.
 
-The rule needs nothing else. Systems are drawn each within itself, as the strata of one design: the
-standard error and the degrees of freedom of a difference are those of strata, which of two samples
-are Welch's (1947). A number is a baseline that does not vary: the difference from it has the
-score's influence values and replicates, so that p-values, intervals, looks and plans are those of
-`compare`. 0/1 scores have the score test of a share, whose interval is Wilson's (1927).
+Each system is resampled within itself, like a stratum of one design. For two samples, the standard
+error and the degrees of freedom of a difference are then Welch's (1947). A number is a baseline
+that does not vary: the difference from it has the score's influence values and replicates, so
+p-values, intervals, looks and plans work as in `compare`. 0/1 scores have the score test of a
+share, whose interval is Wilson's (1927).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
-#: Of more units than these no share of the ways to divide them is a number above 0.
+#: With more units, the smallest p-value underflows to 0.
 _MOST_DIVIDED = 1000
 
 
 @dataclass(frozen=True)
 class IndependentShares(Counts):
-    """Shares of a baseline and a system on other segments: Miettinen and Nurminen (1985)."""
+    """Shares of a baseline and a system on different segments: Miettinen and Nurminen (1985)."""
 
     base: Share
     new: Share
@@ -72,7 +72,7 @@ def miettinen_nurminen(
 ) -> tuple[float, float]:
     """Return the score interval of a difference of independent shares (1985).
 
-    All differences that the score test does not reject, of shares of so many items each.
+    All differences that the score test does not reject.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def miettinen_nurminen(
     >>> [round(x, 4) for x in found]
     [0.0528, 0.3382]
     """
-    # By the same steps, so that the order of the two systems changes no bit.
+    # In the same steps, so that the order of the two systems does not change a bit.
     distance = miettinen_nurminen_distance
     low = upper_limit(partial(distance, base, new, sizes[::-1]), base - new, quantile)
     return -low, upper_limit(partial(distance, new, base, sizes), new - base, quantile)
@@ -146,9 +146,9 @@ def _welch(shares: Sequence[Share]) -> float:
 def _counted(
     samples: Sequence[Scores], places: Sequence[slice], a: int, b: int, influence: Floats
 ) -> Counts | None:
-    """Return what counts the difference of two shares of other segments; `None` of other scores.
+    """Return the test of two shares on different segments; `None` for other scores.
 
-    `influence` has the values of all units, `(N,)`, and `places` those of each system.
+    `influence` has the values of all units, `(N,)`, and `places` the units of each system.
     """
     first, second = samples[a].outcomes, samples[b].outcomes
     if first is None or second is None or first.scale != second.scale:
@@ -166,7 +166,7 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
     ends = np.cumsum(sizes).tolist()
     places = tuple(slice(end - n, end) for n, end in zip(sizes, ends, strict=True))
     strata = [
-        # Columns that are neighbours are not copied.
+        # Adjacent columns are not copied.
         replace(
             stratum,
             places=here if stratum.places is ... else here.start + stratum.places,
@@ -180,7 +180,8 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
         unseen = np.zeros((len(samples), ends[-1]))
         for i, (sample, here) in enumerate(zip(samples, places, strict=True)):
             unseen[i, here] = sample.unseen
-    # Settings that differ, as weights of judges, are all in: ``judged:ppi:0.4,judged:ppi:0.5``.
+    # Settings that differ, such as weights of judges, are all listed:
+    # ``judged:ppi:0.4,judged:ppi:0.5``.
     settings = zip(*(sample.signature.settings for sample in samples), strict=False)
     signature = merged([str(sample.signature) for sample in samples])
     labels = {sample.reference_label for sample in samples}
@@ -195,7 +196,7 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
         signature=replace(signature, settings=tuple(",".join(distinct(s)) for s in settings)),
         reference_label=labels.pop() if len(labels) == 1 else None,
         samples=tuple(samples),
-        # How many units both have; they limit no degrees of freedom.
+        # The number of units of both, which does not limit the degrees of freedom.
         known=KnownPairs(
             both,
             np.full(both.shape, np.inf),
@@ -212,25 +213,25 @@ def side_by_side(samples: Sequence[Scores], order: Sequence[int]) -> Scores:
         empty_score=first.empty_score,
         cautions=tuple(dict.fromkeys(one for sample in samples for one in sample.cautions)),
     )
-    # What runs vary with, beside their own, is the units of their system.
+    # Runs also vary with the units of their system.
     return replace(scores, runs=[run for sample in samples for run in sample.runs])
 
 
 def _least(n: int, m: int) -> float:
-    """Return the smallest one-sided p-value: the units of two can be divided in so many ways."""
+    """Return the smallest one-sided p-value: 1 over the number of ways to divide the units."""
     return 1 / comb(n + m, n) if n + m <= _MOST_DIVIDED else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Unpaired:
-    """A task, or a total, on which each system has segments of its own.
+    """A task, or a total, on which each system has its own segments.
 
-    `each` are the same of every system alone.
+    `each` are the tasks or totals of every system alone.
     """
 
     each: tuple[Task | Total, ...]
 
-    #: The texts of one system say nothing of those of another.
+    #: Texts of different systems cannot be compared.
     outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
     is_paired: ClassVar[bool] = False
 
@@ -251,7 +252,7 @@ class Unpaired:
 
     @property
     def total(self) -> str | None:
-        """What a total is; a task is none."""
+        """The name of a total; `None` for a task."""
         return self.each[0].total
 
     @property
@@ -262,8 +263,8 @@ class Unpaired:
     def drawn(self, options: Options) -> list[Scores]:
         """Return the scores under each metric, to be resampled; errors name the system.
 
-        Systems are drawn one after the other in the order of what tells their statistics apart, so
-        that neither their names nor the order in which they came change a bit.
+        Systems are drawn one after the other, ordered by a hash of their statistics, so that
+        neither their names nor their order change a bit.
         """
         by_system: list[list[Scores]] = []
         identities: list[tuple[int, list[str]]] = []
@@ -292,7 +293,7 @@ def as_unpaired(
     human: object = None,
     executor: Workers = None,
 ) -> Unpaired:
-    """Return the only task of a call whose systems have segments of their own.
+    """Return the only task of a call whose systems have their own segments.
 
     References, people's labels, groups and strata are by system; statistics have one system each.
     """
@@ -316,7 +317,7 @@ def as_unpaired(
 
 
 def inputs_by_system(hypotheses: Any) -> Mapping[str, Any]:
-    """Return outputs, or tables, by the name of their system, before anything takes time."""
+    """Return outputs, or tables, by the name of their system, before any long computation."""
     _refuse_summaries(hypotheses)
     if not is_statistics(hypotheses):
         return as_systems(hypotheses)
@@ -334,24 +335,24 @@ def _refuse_summaries(value: object) -> None:
 
 
 def of_systems(value: Any, names: Sequence[str], argument: str) -> Mapping[str, Any]:
-    """Return what each system has of an argument, whose mapping has them all.
+    """Return an argument by system; a mapping must have all systems.
 
-    Nothing, and the name of a label, is the same for all.
+    `None` and the name of a label apply to all systems.
     """
     if value is None or (isinstance(value, str) and argument != "references"):
         return dict.fromkeys(names, value)
     if not isinstance(value, Mapping) or set(value) != set(names):
         got = ", ".join(map(str, value)) if isinstance(value, Mapping) else type(value).__name__
         raise InputError(
-            f"must be a mapping with those of each system ({', '.join(names)}), as these are "
-            f"unpaired; got {got}",
+            f"must be a mapping with one entry per system ({', '.join(names)}), because the "
+            f"systems are unpaired; got {got}",
             argument=argument,
         )
     return value
 
 
 def tables_by_system(tables: Iterable[SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
-    """Return the tables of each system, one a metric, all in the order of the first system's."""
+    """Return the tables of each system, one per metric, in the order of the first system."""
     by_system: dict[str, list[SegmentStatistics]] = {}
     for table in tables:
         _refuse_summaries(table)
@@ -399,29 +400,29 @@ def parts_of_each(
     return [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
 
 
-#: Places of the number, and of the system, among what is compared.
+#: Places of the number and of the system in a comparison.
 PAIR = (0, 1)
 
 
 class Bound(NamedTuple):
-    """The number that a score has to reach: from above where lower scores are better."""
+    """The number that a score has to reach, from above if lower scores are better."""
 
     number: float
     is_least: bool
 
     @property
     def argument(self) -> str:
-        """The argument that gave it."""
+        """The name of the argument."""
         return "at_least" if self.is_least else "at_most"
 
     @property
     def asked(self) -> str:
-        """What is asked of a score: "at least 0.9"."""
+        """The requirement: "at least 0.9"."""
         return f"{'at least' if self.is_least else 'at most'} {self.number:.10g}"
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The alternatives that the score is on the better side, and that it is on the other."""
+        """The alternatives that the score is on the better side, and on the other side."""
         return ("greater", "less") if self.is_least else ("less", "greater")
 
 
@@ -457,17 +458,17 @@ class ShareAgainst(Counts):
         return self.scale * (low - self.number), self.scale * (high - self.number)
 
     def pvalue(self, null: float, alternative: str) -> float:
-        """Return the p-value of the score test: its error is that of a share of the null value."""
+        """Return the p-value of the score test, with the standard error under the null value."""
         share = min(max(self.number + null / self.scale, 0.0), 1.0)
         error = float(np.sqrt(share * (1 - share) / self.of.n))
         return student.pvalue(self.of.share - share, error, self.degrees, alternative)
 
 
 def against(scores: Scores, bound: Bound) -> Scores:
-    """Return the only system of these scores beside the number, which its score can miss.
+    """Return the only system of these scores beside the number.
 
-    The number stands as a system that has one score. Nothing is drawn: t is corrected for skewness,
-    by which a score near its worst would pass too often.
+    The number is a system with a constant score. Nothing is drawn: t is corrected for skewness,
+    because otherwise a score near its worst would pass too often.
     """
     if scores.higher_is_better is not bound.is_least:
         wanted, other = ("lower", "at_least") if scores.higher_is_better else ("higher", "at_most")
@@ -489,19 +490,19 @@ def against(scores: Scores, bound: Bound) -> Scores:
         by_run = _beside(by_run[0], bound.number), _beside(by_run[1])
     elif scores.influence is not None and scores.unseen is None and units.has_values:
         skewness = student.skewness(scores.influence[0], units.codes)
-    # All units differ from a number, and limit no degrees of freedom; none is swapped with it.
+    # All units differ from a number, so they do not limit the degrees of freedom; no swaps.
     square = np.ones((2, 2))
     return replace(
         scores,
         systems=(name if scores.systems[0] != name else f"{name} (number)", scores.systems[0]),
         value=_beside(scores.value, bound.number),
         influence=None if scores.influence is None else _beside(scores.influence),
-        # What is not smooth has no error without its replicates.
+        # Scores that are not smooth need replicates for an error.
         draws=NONE
         if scores.influence is not None
         else Draws(scores.draws.n, lambda: _beside(scores.draws.values, bound.number)),
         unseen=None if scores.unseen is None else _beside(scores.unseen),
-        # The number does not vary from run to run.
+        # The number does not vary between runs.
         runs=[] if n_runs is None else [((0.0, 0.0, n_runs),), *scores.runs],
         by_run=by_run,
         strata=(),
@@ -523,7 +524,7 @@ def _beside(values: Floats, number: float = 0.0) -> Floats:
 
 
 def _of_share(scores: Scores, number: float, a: int, b: int, influence: Floats) -> Counts | None:
-    """Return what counts a share against the number; nothing where scores are none."""
+    """Return the test of a share against the number; `None` if scores are not shares."""
     outcomes = scores.outcomes
     if outcomes is None or scores.influence is None:
         return None
@@ -532,9 +533,9 @@ def _of_share(scores: Scores, number: float, a: int, b: int, influence: Floats) 
 
 
 def missing_cautions(several: Sequence[Scores]) -> list[Caution]:
-    """Return a caution for each metric under which scores of the only system are missing.
+    """Return a caution for each metric with missing scores of the only system.
 
-    Beside another system it would be seen whether this is chance; alone it is not.
+    With two systems it can be tested whether this is chance, but not with one.
     """
     cautions = []
     for scores in several:
@@ -542,28 +543,28 @@ def missing_cautions(several: Sequence[Scores]) -> list[Caution]:
         if n:
             units = counted(size, scores.units.segment)
             said = (
-                f"{n:,} of {units} of {scores.systems[0]} have no {scores.metric_name} score, "
-                f"and they may be unlike the others."
+                f"{n:,} of {units} of {scores.systems[0]} have no {scores.metric_name} score, and "
+                "they may differ from the others."
             )
             cautions.append(Caution(said, "missing"))
     return cautions
 
 
 def refuse_constant(pair: PairTest) -> None:
-    """Refuse scores that are the same on every unit, which bound nothing on others."""
+    """Refuse scores that are the same on every unit."""
     scores, difference = pair.scores, pair.difference
     error = difference.spreads[0].error
     if pair.counts is None and not error > 1e-12 * abs(float(difference.value[0])):
         units = counted(scores.units.n, scores.units.unit)
         raise InputError(
-            f"{scores.metric_name} of {scores.systems[PAIR[1]]!r} is the same on all {units}, "
-            f"which says nothing of others"
+            f"{scores.metric_name} of {scores.systems[PAIR[1]]!r} is the same on all {units}, so "
+            "nothing is known about others"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class OneSample:
-    """A task, or a total, of one system, which is held against a number."""
+    """A task, or a total, of one system that is compared with a number."""
 
     part: Task | Total
     bound: Bound
@@ -573,9 +574,9 @@ class OneSample:
 
     @cached_property
     def scores(self) -> list[Scores]:
-        """The scores of the system, one a metric."""
+        """The scores of the system, one per metric."""
         return self.part.scores()
 
     def drawn(self, options: Options) -> list[Scores]:
-        """Return number and system, one a metric, to be resampled."""
+        """Return number and system, one pair per metric, to be resampled."""
         return [against(scores, self.bound) for scores in drawn(self.scores, options)]

@@ -1,11 +1,11 @@
 """The level of each look at an evaluation that grows: arrays in, arrays out.
 
-Who looks j = 1, 2, ... times at data that come in, with a test of level α each time, is wrong far
-more often than α. Here a spending function says which part of α the looks up to now may spend (Lan
-and DeMets, 1983), and the joint distribution of the looks, normal with correlations √(t_i/t_j) of
-their fractions of the information, says which level of this look spends it (Armitage, McPherson and
-Rowe, 1969; Jennison and Turnbull, 2000, chapters 4, 7 and 19). Without a plan the boundary of a
-normal mixture holds at every look (Robbins, 1970; Waudby-Smith et al., 2024).
+Repeated tests of level α on growing data are wrong far more often than α. A spending function gives
+the share of α that the looks so far may spend (Lan and DeMets, 1983). The joint distribution of the
+looks, normal with correlations √(t_i/t_j) of their fractions of the information, gives the level of
+this look (Armitage, McPherson and Rowe, 1969; Jennison and Turnbull, 2000, chapters 4, 7 and 19).
+Without a planned number of looks, the boundary of a normal mixture is valid at every look (Robbins,
+1970; Waudby-Smith et al., 2024).
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from evalstats.errors import InputError
 from evalstats.inference.counts import root
 
 Floats = NDArray[np.float64]
-#: Looks with the one that arrives. A rule knows that they are `n`, what those before it have
-#: `spent`, and how likely it is the first `beyond` a bound if there is no effect.
+#: Looks, including the new one. Rules use their number `n`, the level `spent` before, and the
+#: probability that the new look is the first `beyond` a bound without an effect.
 Looks: TypeAlias = "NormalLooks | DrawnLooks"
 L = TypeVar("L", "NormalLooks", "DrawnLooks")
 #: A share of α, `[0, 1]`, for each fraction of the information; or the name of a rule.
 Spending = str | Callable[[float], float]
-#: The level of a look that may spend less, so that a very small p-value always decides. A million
-#: such looks spend 1e-6 together.
+#: The least level of a look, so that a very small p-value is always enough. A million such looks
+#: spend 1e-6 together.
 LEAST_LEVEL = 2.0**-40
-#: Draws behind a boundary; the first look of fifty spends some thirty of them.
+#: Number of draws for a boundary; the first of fifty looks spends about thirty of them.
 N_DRAWS = 1 << 15
-#: Nodes of a panel, and its length in standard deviations of what is narrowest in it.
+#: Nodes per panel, and its length in standard deviations of the narrowest integrand.
 _NODES, _PANEL, _MOST_PANELS = 16, 8.0, 64
-#: Beyond so many standard deviations is less than 1e-15.
+#: The probability beyond this many standard deviations is less than 1e-15.
 _FAR = 8.0
-#: The share of α for the looks that are expected; all later ones have the rest.
+#: The share of α for the expected looks; all later looks share the rest.
 _EXPECTED_SHARE = 0.9
 
 
 def steady(fraction: float) -> float:
-    """Return the share of α that is spent evenly, 0.9 t up to t = 1, and 1 - 0.1/t from there on.
+    """Return the share of α spent: evenly, 0.9 t, up to t = 1, and 1 - 0.1/t after that.
 
-    Below 1 for any fraction, so that nobody needs to know when looking will end.
+    Below 1 for any fraction, so the last look need not be known in advance.
 
     >>> [round(steady(t), 4) for t in (0.02, 0.5, 1, 2, 20)]
     [0.018, 0.45, 0.9, 0.95, 0.995]
@@ -64,8 +64,8 @@ def _pocock(looks: Looks, fraction: float, alpha: float) -> float:
     return alpha * float(np.log1p((np.e - 1) * fraction))
 
 
-#: The rules that have names, of Lan and DeMets (1983): what all looks up to a fraction below 1 may
-#: spend, of (looks with the one that arrives, fraction, α). At the end all is spent.
+#: The named rules of Lan and DeMets (1983), functions of (looks including the new one, fraction,
+#: α): what all looks up to a fraction below 1 may spend. At the end all of α is spent.
 SPENDING: dict[str, Callable[[Looks, float, float], float]] = {
     "obrien-fleming": _obrien_fleming,
     "pocock": _pocock,
@@ -73,7 +73,7 @@ SPENDING: dict[str, Callable[[Looks, float, float], float]] = {
 
 
 def spent(looks: Looks, fraction: float, alpha: float, spending: Spending) -> float:
-    """Return what looks up to the one that arrives, at this fraction of the information, may spend.
+    """Return what the looks up to the new one, at this fraction of the information, may spend.
 
     At most α. "obrien-fleming" spends 2 - 2Φ(z_{α/2}/√t), little early; "pocock"
     α·ln(1 + (e - 1)t), about as much at every look.
@@ -87,11 +87,11 @@ def spent(looks: Looks, fraction: float, alpha: float, spending: Spending) -> fl
     if isinstance(spending, str):
         if spending not in SPENDING:
             raise InputError(
-                f"must be one of {', '.join(SPENDING)}, or a function of the fraction; got "
-                f"{shown(spending)}",
+                f"must be one of {', '.join(SPENDING)}, or a function of the fraction of items; "
+                f"got {shown(spending)}",
                 argument="spending",
             )
-        # At the end all is spent, to the last bit.
+        # At the end exactly α is spent.
         return alpha if fraction >= 1 else min(SPENDING[spending](looks, fraction, alpha), alpha)
     part = float(spending(fraction))
     if not 0 <= part <= 1:
@@ -108,8 +108,8 @@ def next_look(
 ) -> tuple[float, L]:
     """Return the level of one more look, at least 2^-40, and the looks so far with it.
 
-    At a fraction of the information; of looks that are drawn, with `draws` (R,) of its statistic
-    where there is no effect.
+    At a fraction of the information. If looks are drawn, `draws` (R,) are its statistic without an
+    effect.
 
     >>> level, looks = next_look(NormalLooks(), 0.5, 0.025, "pocock")
     >>> round(level, 4), looks.n
@@ -122,29 +122,30 @@ def next_look(
 
 
 def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-fleming") -> Floats:
-    """Return the one-sided level of each look, against which its own p-value is held.
+    """Return the one-sided level of each look; the look's p-value is compared with it.
 
     Parameters
     ----------
     fractions : array_like, shape (J,)
-        Of the planned information at each look, above 0 and increasing; 1 is all that is planned.
+        The fraction of the planned information at each look, above 0 and increasing; 1 is the
+        plan's end.
     alpha : float
-        In (0, 0.5): how often any look may be wrong.
+        In (0, 0.5): the allowed probability that any look is wrong.
     spending : {"obrien-fleming", "pocock"} or callable
-        The share of α that looks up to a fraction t spend: of Lan and DeMets (1983), by the
-        boundary that it is near; or a function of t that never falls, 0 to 1.
+        The share of α that looks up to a fraction t spend: a function of Lan and DeMets (1983),
+        named after the similar boundary; or your own nondecreasing function of t, 0 to 1.
 
     Returns
     -------
     ndarray, shape (J,)
-        In [0, α]; 0 where a look may spend nothing.
+        In [0, α]; 0 if a look may spend nothing.
 
     Notes
     -----
-    With normal Z_j of correlations √(t_i/t_j), the level of look j is 1 - Φ(c_j), where
-    P(Z_1 < c_1, ..., Z_{j-1} < c_{j-1}, Z_j >= c_j) is what the look may spend. The density of the
-    looks that have crossed nothing goes from one to the next by an integral (Armitage, McPherson
-    and Rowe, 1969), here by Gauss and Legendre's rule in panels.
+    With normal Z_j of correlations √(t_i/t_j), the level of look j is 1 - Φ(c_j), where P(Z_1 <
+    c_1, ..., Z_{j-1} < c_{j-1}, Z_j >= c_j) is what the look may spend. The density of looks that
+    have not crossed a bound is carried from look to look by an integral (Armitage, McPherson and
+    Rowe, 1969), here by Gauss and Legendre's rule in panels.
 
     Examples
     --------
@@ -161,7 +162,7 @@ def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-flem
         at = np.zeros(1)
     if at.ndim != 1 or not np.all(np.isfinite(at)) or np.any(np.diff(at, prepend=0.0) <= 0):
         raise InputError(
-            f"must be numbers above 0, each larger than the one before, got {shown(fractions)}",
+            f"must be numbers above 0, each larger than the previous one, got {shown(fractions)}",
             argument="fractions",
         )
     levels, looks = [], NormalLooks()
@@ -174,7 +175,7 @@ def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-flem
 
 @dataclass(frozen=True, eq=False)
 class NormalLooks:
-    """Looks at one comparison that grows, which have crossed no bound: normal statistics."""
+    """Looks at one growing comparison that have not crossed a bound: normal statistics."""
 
     n: int = 0
     fraction: float = 0.0  # of the information at the last look
@@ -182,10 +183,10 @@ class NormalLooks:
     bound: float = np.inf  # c of the normal statistic
     step: float = 1.0  # standard deviation of what the last look added, on that scale
     nodes: Floats | None = None  # (M,) of the statistic one look before; none at the first look
-    mass: Floats | None = None  # (M,), how probable each is
+    mass: Floats | None = None  # (M,), the probability of each
 
     def arriving(self, fraction: float) -> NormalLooks:
-        """Return the looks with one more, at a fraction of the information, without a bound yet."""
+        """Return the looks with one more, at a fraction of the information, without a bound."""
         if self.n == 0:
             return replace(self, n=1, fraction=fraction)
         added = (fraction - self.fraction) / fraction
@@ -193,7 +194,7 @@ class NormalLooks:
         return NormalLooks(self.n + 1, fraction, self.spent, np.inf, added**0.5, nodes, mass)
 
     def beyond(self, bound: float) -> float:
-        """Return how likely the look that arrives is the first beyond its bound."""
+        """Return the probability that the new look is the first beyond its bound."""
         from scipy.special import ndtr
 
         if self.nodes is None or self.mass is None:
@@ -202,7 +203,7 @@ class NormalLooks:
         return float(self.mass @ ndtr((kept - bound) / self.step))
 
     def spending(self, spent: float) -> tuple[float, NormalLooks]:
-        """Return the level of the look that arrives, and the looks with its bound."""
+        """Return the level of the new look, and the looks with its bound."""
         from scipy.special import ndtr, ndtri
 
         due = spent - self.spent
@@ -214,9 +215,9 @@ class NormalLooks:
         def excess(bound: float) -> float:
             return float(np.log(max(self.beyond(bound), 1e-300) / due))
 
-        # Without earlier looks it would be the upper end, and had they all crossed the lower one.
+        # The upper end would be right without earlier looks, the lower end if all had crossed.
         low, high = (-float(ndtri(x)) for x in (min(spent, 0.5), due))
-        # Where a look adds next to nothing the ends are the answer up to rounding.
+        # If a look adds almost nothing, the ends are the answer up to rounding.
         if excess(low) <= 0:
             bound = low
         elif excess(high) >= 0:
@@ -226,9 +227,9 @@ class NormalLooks:
         return float(ndtr(-bound)), replace(self, spent=spent, bound=bound)
 
     def _passed_on(self, narrow: float) -> tuple[Floats, Floats]:
-        """Return nodes of the last statistic below its bound, and how probable each is.
+        """Return nodes of the last statistic below its bound, and their probabilities.
 
-        By Gauss and Legendre's rule in panels; what is integrated is so `narrow` in places.
+        By Gauss and Legendre's rule in panels; `narrow` is the smallest width of the integrand.
         """
         upper = max(min(self.bound, _FAR), 1.0 - _FAR)
         n = int(np.ceil((upper + _FAR) / (_PANEL * min(narrow, 1.0))))
@@ -263,10 +264,10 @@ def _all_draws() -> NDArray[np.bool_]:
 
 @dataclass(frozen=True, eq=False)
 class DrawnLooks:
-    """Looks whose joint distribution is drawn: which draws have crossed no level.
+    """Looks whose joint distribution is drawn: the draws that have not crossed a level.
 
-    `before` was spent of α before the first of them, and `draws` (R,) are those of the statistic of
-    the look that arrives, where there is no effect: the same draws at all looks.
+    `before` is the part of α spent before the first look. `draws` (R,) are the new look's statistic
+    without an effect, from the same draws at all looks.
     """
 
     before: float = 0.0
@@ -276,23 +277,23 @@ class DrawnLooks:
 
     @property
     def spent(self) -> float:
-        """What looks have spent of α, with what was spent before them."""
+        """The part of α spent by the looks, and before them."""
         return self.before + 1 - float(np.mean(self.surviving))
 
     def arriving(self, draws: Floats) -> DrawnLooks:
-        """Return the looks with one more, of whose statistic there are draws."""
+        """Return the looks with one more, given draws of its statistic."""
         return replace(self, n=self.n + 1, draws=draws)
 
     def beyond(self, bound: float) -> float:
-        """Return how likely the look that arrives is the first beyond its bound."""
+        """Return the probability that the new look is the first beyond its bound."""
         return float(np.mean(self.surviving & (self._drawn > bound)))
 
     def spending(self, spent: float) -> tuple[float, DrawnLooks]:
-        """Return the level of the look that arrives, and the looks so far.
+        """Return the level of the new look, and the looks so far.
 
-        As many of the surviving draws cross as the spent level allows, those with the largest
-        values. The level of the look is the share of all draws that are as large; 0 where less than
-        one draw may cross.
+        As many of the surviving draws cross as the spent level allows, beginning with the largest.
+        The level of the look is the share of all draws that are as large; 0 if less than one draw
+        may cross.
         """
         draws, n_draws = self._drawn, len(self.surviving)
         n_surviving = int(np.count_nonzero(self.surviving))
@@ -300,13 +301,13 @@ class DrawnLooks:
         due = min(max(allowed, 0), n_surviving)
         after = replace(self, draws=None)
         if not np.any(draws):
-            # Every unit changed by the same amount, so all draws are 0, and none crosses.
+            # Every unit changed by the same amount, so all draws are 0 and none crosses.
             return due / (n_draws + 1), after
         left = draws[self.surviving]
         stay = len(left) - due
-        # Draws that tie with one that stays do not cross: no more is spent than is allowed.
+        # Draws that tie with a staying draw do not cross, so the allowed level is not exceeded.
         crossed = draws > (np.partition(left, stay - 1)[stay - 1] if stay > 0 else -np.inf)
-        # Over R + 1, as every p-value that is counted.
+        # Over R + 1, like all p-values from counts.
         level = float(np.count_nonzero(crossed)) / (n_draws + 1)
         return level, replace(after, surviving=self.surviving & ~crossed)
 
@@ -319,12 +320,12 @@ class DrawnLooks:
 def inflation(
     looks: int, alpha: float, power: float, spending: Spending = "obrien-fleming"
 ) -> tuple[float, float]:
-    """Return how many times a single test's items looks in equal steps need: at most, on average.
+    """Return the items that looks in equal steps need, relative to one test: at most, on average.
 
-    Of one-sided looks of level α altogether that find a true effect with this power, and on average
-    where it is there (Jennison and Turnbull, 2000, section 2.3): under an effect of θ standard
-    errors at the end a look at a fraction t is beyond its bound c where the looks without an effect
-    are beyond c - θ√t.
+    For one-sided looks of overall level α that find a true effect with this power; the average is
+    under this effect (Jennison and Turnbull, 2000, section 2.3). With an effect of θ standard
+    errors at the end, a look at a fraction t is beyond its bound c if the look without an effect is
+    beyond c - θ√t.
 
     >>> [round(x, 2) for x in inflation(5, 0.025, 0.8)]
     [1.02, 0.82]
@@ -350,10 +351,10 @@ def inflation(
 
 
 def conditional_power(pvalue: float, fraction: float, last_level: float) -> float:
-    """Return how likely the last look passes if the effect is as large as it has been so far.
+    """Return the probability that the last look passes if the effect stays as large as so far.
 
-    Of the one-sided p-value of a look at a fraction t < 1 of the information, and the level at the
-    end: Φ((z/√t - c)/√(1 - t)) with z = Φ⁻¹(1 - p) (Lan and Wittes, 1988).
+    From the one-sided p-value of a look at a fraction t < 1 of the information, and the level at
+    the end: Φ((z/√t - c)/√(1 - t)) with z = Φ⁻¹(1 - p) (Lan and Wittes, 1988).
 
     >>> round(conditional_power(0.16, 0.5, 0.025), 3), round(conditional_power(0.5, 0.5, 0.025), 3)
     (0.217, 0.003)
@@ -365,10 +366,10 @@ def conditional_power(pvalue: float, fraction: float, last_level: float) -> floa
 
 
 def sequence_level(n: float, alpha: float, tightest: float) -> float:
-    r"""Return the one-sided level of a look at n units, where looking has no plan and no end.
+    r"""Return the one-sided level of a look at n units, without a plan or an end of looking.
 
-    That of the asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas,
-    2024), whose one-sided bound lies
+    From the asymptotic confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2024),
+    whose one-sided bound lies
 
     .. math:: \sqrt{\frac{2 (n \rho^2 + 1)}{n \rho^2}
               \ln\left(1 + \frac{\sqrt{n \rho^2 + 1}}{2 \alpha}\right)}
@@ -386,10 +387,10 @@ def sequence_level(n: float, alpha: float, tightest: float) -> float:
 
 
 def sequence_pvalue(pvalue: float, n: float, alpha: float, tightest: float) -> float:
-    """Return the smallest level at which a confidence sequence leaves the null value out.
+    """Return the smallest level at which a confidence sequence excludes the null value.
 
-    Of the one-sided p-value of a look at n units; at most α exactly where that is at most
-    `sequence_level`, and at all looks together with probability α at most.
+    From the one-sided p-value of a look at n units. The result is at most α exactly if that p-value
+    is at most `sequence_level`; over all looks this happens with probability at most α.
 
     >>> round(sequence_pvalue(sequence_level(300, 0.05, 100), 300, 0.05, 100), 9)
     0.05
@@ -400,12 +401,12 @@ def sequence_pvalue(pvalue: float, n: float, alpha: float, tightest: float) -> f
     if z <= 0:
         return 1.0
     power = z * z * ratio / (2 * (ratio + 1))
-    # Beyond e^700 is no number, and nothing else that a p-value could be than 0.
+    # Beyond e^700 the result overflows, and the p-value is 0.
     return min(1.0, sqrt(ratio + 1) / 2 / expm1(min(power, 700.0)))
 
 
 def _mixed(alpha: float, tightest: float) -> float:
-    """Return ρ² of the normal mixture that is narrowest near so many units."""
-    # Of a one-sided sequence, 2α in place of α.
+    """Return ρ² of the normal mixture that is narrowest near `tightest` units."""
+    # For a one-sided sequence, 2α instead of α.
     log = -2 * float(np.log(2 * alpha))
     return (log + log1p(log)) / tightest

@@ -1,7 +1,7 @@
-"""Approximate randomisation (Noreen, 1989): how often swaps of outputs make a difference as large.
+"""Approximate randomisation (Noreen, 1989): how often swaps of outputs give as large a difference.
 
-The null hypothesis is that two systems are exchangeable: which of them made which output might as
-well have been decided by a coin (Riezler and Maxwell, 2005). `meta` and `compat` have it.
+The null hypothesis is that two systems are exchangeable, as if a coin had decided which of them
+made which output (Riezler and Maxwell, 2005). Used by `meta` and `compat`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def all_swap_totals(statistics: NDArray[Any]) -> Floats:
     """Sum statistics over all 2^n subsets of n segments, `(n, k) -> (2^n, k)`."""
     totals = np.zeros((1, statistics.shape[1]))
     for row in statistics:
-        # Every subset up to here, without this segment and with it.
+        # Every subset so far, without and with this segment.
         totals = np.concatenate([totals, totals + row])
     return totals
 
@@ -55,9 +55,9 @@ def randomization_pvalue(
 ) -> float:
     """Return the share of swaps after which the difference is at least as extreme.
 
-    Of differences after swaps, `(B,)`. Ties count, up to a tolerance, and so does the observed
-    arrangement, (count + 1)/(B + 1) (Phipson and Smyth, 2010); it is among all swaps, of which
-    the p-value is `exact`, count/B.
+    Given differences after swaps, `(B,)`. Ties count, up to a tolerance, and so does the observed
+    arrangement: (count + 1)/(B + 1) (Phipson and Smyth, 2010). If all swaps are enumerated
+    (`exact`), they include it, and the p-value is count/B.
     """
     if alternative == "two-sided":
         observed, shuffled = abs(observed), np.abs(shuffled)
@@ -72,14 +72,13 @@ def swapped_pvalues(
 ) -> list[tuple[float, float]]:
     """Return the p-value of each pair after swaps of two outputs, with its Monte-Carlo error.
 
-    Where m segments differ and 2^m is at most B all swaps are enumerated, and the error is 0.
+    If m segments differ and 2^m is at most B, all swaps are enumerated, and the error is 0.
     """
     enumerated = [2 ** scores.differ(*pair)[0] <= options.n_resamples for pair in pairs]
     random = [pair for pair, exact in zip(pairs, enumerated, strict=True) if not exact]
     columns: Floats = np.empty((0, 0))
     if random:
-        # What moves from one system to another follows from what moves to the first; the same
-        # swaps are for all pairs.
+        # Moves to one system follow from moves to the other; all pairs have the same swaps.
         strata = [replace(x, rows=_wide(x.rows) - _wide(x.rows[:1])) for x in scores.strata]
         moving = replace(scores, strata=tuple(strata))
         rows = Halves(scores.units.n, options.rng)
@@ -99,7 +98,7 @@ def swapped_pvalues(
 
 
 def _swapped_differences(scores: Scores, pairs: Sequence[Pair], totals: Sequence[Floats]) -> Floats:
-    """Return differences from totals of random halves less those of the first system."""
+    """Return differences from totals of random halves, minus the first system's."""
     shape = len(totals[0]), len(scores.systems), -1
     halves = [of_stratum.reshape(shape) for of_stratum in totals]
     differences = [

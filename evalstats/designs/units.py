@@ -1,7 +1,7 @@
-"""Units of other kinds: segments with two labels each, and units of which sums are known.
+"""Other kinds of units: segments with two labels each, and units known only by sums.
 
-Two labels, such as the prompt and the rater, are both of them a sample. Where units are elsewhere,
-sums of squares and products take their place.
+Two labels, such as the prompt and the rater, are both samples. If units are elsewhere, sums of
+squares and products replace them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CrossedUnits(Units):
-    """N segments with two labels each; no rows of weights draw both, so that t decides."""
+    """N segments with two labels each. Rows of weights cannot draw both, so t is used."""
 
     first: Units
     second: Units
@@ -57,7 +57,7 @@ class CrossedUnits(Units):
 
     @cached_property
     def alike(self) -> Spread:
-        """What the units are worth where nothing is known of how they vary: the fewer groups."""
+        """The spread if the variation is unknown: as for the label with fewer groups."""
         return min((side.alike for side in self.sides), key=lambda alike: alike.degrees)
 
     def spread(
@@ -75,33 +75,33 @@ class CrossedUnits(Units):
         return Spread(error, 1.0, min(one.degrees for one in spreads[:2]))
 
     def worth(self, marks: NDArray[np.bool_]) -> float:
-        """Return Kish's number of the fewer groups that hold some segments, `(N,)`; 0 of none."""
+        """Return Kish's number for the label with fewer groups among these segments, `(N,)`."""
         counts = [np.bincount(side.of_segments[marks], minlength=side.n) for side in self.sides]
         return min(side.worth(n > 0) for side, n in zip(self.sides, counts, strict=True))
 
     def notes(self, name: str, influence: NDArray[np.float64]) -> list[str]:
-        """Say what is drawn, and how errors of quantities `(S, N)` compare with one label's."""
+        """Return notes on the units, and on standard errors compared with one label's."""
         errors, ratios = errors_of(self, influence), []
         for side in self.sides:
             alone = errors_of(side, influence)
             times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
             ratios.append(f"{times} times as large as with {plural(side.unit)} alone")
         return [
-            f"{name}: standard errors are those of "
+            f"{name}: standard errors cover "
             f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
             f"and Miller, 2011), {' and '.join(ratios)}. t has the degrees of freedom of the "
-            f"fewer."
+            "fewer."
         ]
 
 
 def as_crossed(
     n_segments: int, groups: Mapping[Any, Labels], strata: Labels, called: Called
 ) -> Units:
-    """Return what is drawn of segments with two labels each, by what these are called."""
+    """Return the units of segments with two labels each, given by name."""
     if len(groups) != 2:
         raise InputError(
-            f"must have two labels a segment, got {len(groups)} ({shown(list(groups))}); give one "
-            f"alone as a list",
+            f"must have two labels per segment, got {len(groups)} ({shown(list(groups))}); give a "
+            "single label as a list",
             argument="groups",
         )
     sides = []
@@ -118,17 +118,17 @@ def as_crossed(
     return CrossedUnits(**vars(alone), first=sides[0], second=sides[1], both=both)
 
 
-#: Eigenvalues below this share of the largest are what rounding leaves of none.
+#: Eigenvalues below this share of the largest are rounding.
 _NOTHING = 1e-15
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SummedUnits(Units):
-    """N units that are elsewhere, of which sums of squares and products are known.
+    """N units elsewhere, known by their sums of squares and products.
 
-    In the place of influence values a quantity has C coordinates, centred within strata, of which
-    the inner products are those of influence values. So differences and shares are differences and
-    shares of coordinates, and nothing is known of a single unit.
+    Instead of influence values a quantity has C coordinates, centred within strata, with the same
+    inner products. So differences and shares are differences and shares of coordinates, and single
+    units are unknown.
     """
 
     has_values: ClassVar[bool] = False
@@ -137,17 +137,17 @@ class SummedUnits(Units):
 
     @property
     def n_strata(self) -> int:
-        """Within how many strata units are drawn."""
+        """Number of strata."""
         return len(self.sums)
 
     @property
     def n_segments(self) -> int:
-        """How many segments there are, whatever is drawn."""
+        """Number of segments, whatever the units are."""
         return int(np.sum(self.sums[:, 1]))
 
     @cached_property
     def alike(self) -> Spread:
-        """What the units are worth where nothing is known of how they vary; without an error."""
+        """The spread if the variation is unknown, without an error."""
         return self.spread(np.zeros(len(self.places)))
 
     def spread(
@@ -165,7 +165,7 @@ class SummedUnits(Units):
 def coordinates(inner: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return coordinates of S quantities with these inner products, `(S, S) -> (S, S)`.
 
-    They are eigenvectors, each with the root of its eigenvalue.
+    They are eigenvectors, each times the root of its eigenvalue.
     """
     if not np.all(np.isfinite(inner)):
         return np.full(inner.shape, np.nan)

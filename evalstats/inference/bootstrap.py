@@ -1,9 +1,9 @@
 """One bootstrap rule: from replicates to an interval, and to the p-value of any null value.
 
 The interval is the expanded percentile interval (Hesterberg, 2015), from the k-th smallest to the
-k-th largest replicate; the p-value of a null value is the smallest level at which it is left out.
-Where no replicate lies beyond a bound (k = 0), or units are so few that the middle of the
-replicates is no interval (ν < 5), t takes its place. `docs/method.md` has the formulas.
+k-th largest replicate; the p-value of a null value is the smallest level at which the interval
+excludes it. If no replicate lies beyond a bound (k = 0), or if there are too few units for an
+interval from replicates (ν < 5), t is used instead. `docs/method.md` has the formulas.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evalstats.inference.student import Spread
 Floats = NDArray[np.float64]
 Bounds = tuple[float, float]
 
-#: With fewer degrees of freedom no middle of the replicates covers what it should.
+#: With fewer degrees of freedom, intervals from replicates have too little coverage.
 LEAST_DEGREES = 5.0
 
 
@@ -34,8 +34,8 @@ def widened(share: float, spread: Spread, sides: int = 2) -> float:
 def rank(alpha: float, n_resamples: int, spread: Spread) -> int:
     """Return k = ⌊(B + 1)·Φ(f·t_ν(α/2))⌋, the place of the bounds among B replicates.
 
-    The largest number whose p-value is at most α, so that the interval and the p-value agree also
-    where rounding could tell them apart.
+    The largest number whose p-value is at most α, so that the interval and the p-value agree
+    despite rounding.
     """
     n = n_resamples + 1
     k = int(n * normal_cdf(spread.factor * t_quantile(alpha / 2, spread.degrees)))
@@ -51,8 +51,8 @@ def interval(
 ) -> Bounds:
     """Return the closed interval of confidence 1 - α: all null values that are not rejected.
 
-    Of the replicates `(B,)` of a quantity, none where t decides alone, and its spread; `by_t`
-    returns the t interval at the same level.
+    From the replicates `(B,)` of a quantity (none if t is used) and its spread; `by_t` returns the
+    t interval at the same level.
 
     Examples
     --------
@@ -74,10 +74,10 @@ def interval(
 def pvalue(
     distances: Floats, spread: Spread, by_t: Callable[[], float], alternative: str = "two-sided"
 ) -> float:
-    """Return the smallest level at which the interval leaves a null value out.
+    """Return the smallest level at which the interval excludes a null value.
 
-    Of replicates less the null value, `(B,)`; `by_t` returns the p-value of t. One-sided tests
-    (alternative "greater" or "less") ask how many replicates are not on the side that they claim.
+    From replicates minus the null value, `(B,)`; `by_t` returns the p-value of t. One-sided tests
+    (alternative "greater" or "less") count the replicates that are not on the claimed side.
 
     Examples
     --------
@@ -99,5 +99,5 @@ def pvalue(
 def percentile(replicates: Floats, confidence_level: float) -> Bounds:
     """Return the quantiles α/2 and 1-α/2 of the replicates (Efron, 1979), interpolated."""
     tail = (1 - confidence_level) / 2
-    # By the same steps, so that the order of two systems changes no bit of a difference.
+    # In the same steps, so that the order of two systems does not change a bit.
     return float(np.quantile(replicates, tail)), -float(np.quantile(-replicates, tail))

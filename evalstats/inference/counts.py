@@ -1,9 +1,9 @@
 """Intervals and tests of 0/1 scores: shares, and differences of shares of the same items.
 
-Resampling few items misleads: where no item differs, or none fails, every replicate is the same.
-Items in groups or strata count as their effective number, and the normal quantile becomes that of
-t (Kott and Carr, 1997; Dean and Pagano, 2015). Where a function is 0 is found without the rest of
-`scipy.optimize`, which is slow to load.
+Resampling few items is misleading: if no item differs, or none fails, all replicates are equal.
+Items in groups or strata count as their effective number, and the normal quantile becomes that of t
+(Kott and Carr, 1997; Dean and Pagano, 2015). Roots of functions are found without `scipy.optimize`,
+which is slow to load.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy as np
 
 from evalstats.inference.student import standardised
 
-#: The least distance of two numbers near 1, four times, as in `scipy.optimize`.
+#: Four times the spacing of floats near 1, as in `scipy.optimize`.
 _RELATIVE = 4 * 2.0**-52
 
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     """Return the score interval of a share of n items (Wilson, 1927).
 
-    All p with ``(p̂ - p)² <= z² p(1 - p)/n``, where z is the quantile.
+    All p with ``(p̂ - p)² <= z² p(1 - p)/n``, with the quantile z.
 
     >>> [round(x, 3) for x in wilson(1.0, 10, 1.959964)]
     [0.722, 1.0]
@@ -30,7 +30,7 @@ def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     square = quantile * quantile / n
     centre = (share + square / 2) / (1 + square)
     half = np.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
-    # Rounding may leave the scale by a bit where all items succeed, or none.
+    # Rounding may exceed the range slightly if all items succeed, or none.
     low = 0.0 if share <= 0 else float(centre - half)
     high = 1.0 if share >= 1 else float(centre + half)
     return low, high
@@ -51,7 +51,7 @@ def tango(gained: float, lost: float, n: float, quantile: float) -> tuple[float,
     >>> [round(x, 3) for x in tango(0, 0, 100, 1.959964)]
     [-0.037, 0.037]
     """
-    # By the same steps, so that the order of the two systems changes no bit.
+    # In the same steps, so that the order of the two systems does not change a bit.
     low = upper_limit(partial(tango_distance, lost, gained, n), (lost - gained) / n, quantile)
     high = upper_limit(partial(tango_distance, gained, lost, n), (gained - lost) / n, quantile)
     return -low, high
@@ -78,12 +78,12 @@ def tango_distance(gained: float, lost: float, n: float, difference: float) -> f
         return -tango_distance(lost, gained, n, -difference)
     variance = tango_variance(gained, lost, n, difference)
     distance = gained - lost - n * difference
-    # No two systems differ by more than all items: that is infinitely far from what was seen.
+    # A difference of more than all items is impossible, so its distance is infinite.
     return standardised(distance, float(np.sqrt(max(variance, 0.0))) if difference < 1 else 0.0)
 
 
 def tango_variance(gained: float, lost: float, n: float, difference: float) -> float:
-    """Return the variance of items gained less items lost, most likely under a difference.
+    """Return the maximum-likelihood variance of items gained minus lost, given a difference.
 
     n (2q̃ + Δ(1 - Δ)), with the maximum-likelihood share q̃ of lost items given Δ (Tango, 1998). For
     a difference of 0 it is b + c.
@@ -101,9 +101,9 @@ def tango_variance(gained: float, lost: float, n: float, difference: float) -> f
 def exact_mcnemar(gained: int, lost: int, share: float = 0.5) -> float:
     """Return the two-sided p-value of the exact form of McNemar's (1947) test, the sign test.
 
-    With m changed items, twice the probability that of m fair coins at most min(gained, lost) show
-    heads. Two counts of unlike samples are alike where the first is a `share` of both (Przyborowski
-    and Wilenski, 1940).
+    With m changed items, twice the probability that at most min(gained, lost) of m fair coins show
+    heads. For counts from samples of different size, the first is expected to be a `share` of both
+    (Przyborowski and Wilenski, 1940).
 
     >>> exact_mcnemar(4, 0)
     0.125
@@ -117,7 +117,7 @@ def exact_mcnemar(gained: int, lost: int, share: float = 0.5) -> float:
 def root(
     function: Callable[[float], float], low: float, high: float, width: float = 2e-12
 ) -> float:
-    """Return where a function whose signs differ at the ends is 0, to within a width.
+    """Return the root of a function with different signs at the ends, to within a width.
 
     Brent's (1973) method by the steps of `scipy.optimize.brentq`, to the bit.
 
@@ -149,7 +149,7 @@ def root(
                 tried = (
                     -at_found * (at_other * b - at_before * a) / (b * a * (at_other - at_before))
                 )
-        # Where interpolation gains less than halving would, it is halved.
+        # If interpolation is slower than halving, halve.
         is_short = 2 * abs(tried) < min(abs(last), 3 * abs(half) - least)
         last, step = (step, tried) if is_short else (half, half)
         before, at_before = found, at_found

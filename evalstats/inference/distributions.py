@@ -1,7 +1,7 @@
 """The normal distribution and Student's t, of one number, without `scipy.special`.
 
-Loading that takes half as long as all else of a comparison of a few hundred segments. The relative
-error of a probability below one half is at most 1e-13, about that of SciPy's.
+Loading it takes half as long as the rest of a comparison of a few hundred segments. The relative
+error of a probability below one half is at most 1e-13, about as in SciPy.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-#: What is smaller than this share of a sum does not change it.
+#: Terms below this share of a sum do not change it.
 _NOTHING = 2.0**-54
 _ROOT_HALF, _NORMAL = sqrt(0.5), NormalDist()
 #: Smaller probabilities have fewer digits than others.
@@ -25,7 +25,7 @@ def normal_cdf(x: float) -> float:
 
 
 def normal_quantile(p: float) -> float:
-    """Return the number that a standard normal one is below with probability p.
+    """Return the quantile p of the standard normal distribution.
 
     >>> round(normal_quantile(0.025), 6)
     -1.959964
@@ -40,7 +40,7 @@ def _highest(degrees: float) -> float:
     """Return the density of t at 0."""
     if degrees < 50:
         return gamma((degrees + 1) / 2) / gamma(degrees / 2) / sqrt(pi * degrees)
-    # Stirling's series, of which the next term is below 1e-15.
+    # Stirling's series; the next term is below 1e-15.
     u = 1 / degrees**2
     series = 1 / 4 - u * (1 / 24 - u * (1 / 20 - u * 17 / 112))
     return exp(-series / degrees) / sqrt(2 * pi)
@@ -51,7 +51,7 @@ def _density(x: float, degrees: float) -> float:
 
 
 def t_cdf(x: float, degrees: float) -> float:
-    """Return the probability that a t of so many degrees of freedom is at most x.
+    """Return the probability that t with these degrees of freedom is at most x.
 
     Near 0 by a power series (Abramowitz and Stegun, 1964, 26.5.4), in the tails by the continued
     fraction of the incomplete beta function (Didonato and Morris, 1992, equation 9).
@@ -93,9 +93,9 @@ def t_cdf(x: float, degrees: float) -> float:
 
 @lru_cache(1024)
 def t_quantile(p: float, degrees: float) -> float:
-    """Return the number that a t of so many degrees of freedom is below with probability p.
+    """Return the quantile p of t with these degrees of freedom.
 
-    By Newton's method on logarithms of both, of which t's tails are almost lines.
+    By Newton's method on logarithms, on which t's tails are almost linear.
 
     >>> round(t_quantile(0.025, 1.0), 4)
     -12.7062
@@ -105,13 +105,13 @@ def t_quantile(p: float, degrees: float) -> float:
     x = normal_quantile(p)
     if isinf(degrees) or isinf(x) or x == 0:
         return x
-    # The tail's first term is all there is of it where x² is beyond 10^16 times the degrees.
+    # Only the first term of the tail matters if x² is beyond 10^16 times the degrees.
     size = log(_highest(degrees)) + (degrees - 1) / 2 * log(degrees) - log(p)
     if size / degrees > 20 + log(degrees):
         return -exp(size / degrees) if size / degrees < 709 else -inf
     if p < _LEAST:
-        # With so few digits of a probability no step is the last: the quantile is not known, and
-        # that of the least which has all its digits is the nearest.
+        # With so few digits of a probability the iteration does not converge; the quantile of the
+        # smallest probability with all digits is used.
         return t_quantile(_LEAST, degrees)
     change = 1.0
     while abs(change) > 1e-9:
@@ -124,8 +124,8 @@ def t_quantile(p: float, degrees: float) -> float:
 def noncentral_t_above(critical: float, shift: float, degrees: float) -> float:
     """Return the probability that t is above a positive number, with a noncentrality.
 
-    That is the mean of Φ(shift - critical·s) over s, the root of a χ² over its degrees of freedom:
-    by the trapezoid rule over log s, at whose ends nothing is left (Goodwin, 1949).
+    This is the mean of Φ(shift - critical·s) over s, the root of a χ² over its degrees of freedom,
+    by the trapezoid rule over log s, whose integrand vanishes at the ends (Goodwin, 1949).
 
     >>> round(noncentral_t_above(2.0, 2.0, 10.0), 4), round(noncentral_t_above(1.8125, 0, 10), 4)
     (0.519, 0.05)

@@ -1,4 +1,4 @@
-"""Replicates of a quantity, drawn when somebody looks; what is a tie, and what chance leaves."""
+"""Replicates of a quantity, drawn on first use; ties, and Monte-Carlo errors."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ T = TypeVar("T", float, NDArray[np.float64])
 
 
 class Draws:
-    """What quantities are in `n` resamples, `(..., n)`, drawn at the first look and then kept.
+    """Quantities in `n` resamples, `(..., n)`, drawn on first use and then kept.
 
-    Drawn later they are the same: rows of weights follow from a seed.
+    The time of drawing does not matter: rows of weights follow from a seed.
 
     >>> draws = Draws(3, lambda: np.arange(3.0))
     >>> draws.n, draws.are_made, draws.values.tolist(), draws.are_made
@@ -30,12 +30,12 @@ class Draws:
 
     @classmethod
     def of(cls, values: Floats) -> Draws:
-        """Return replicates that are known."""
+        """Return draws of known replicates."""
         return cls(values.shape[-1], None, values)
 
     @property
     def are_made(self) -> bool:
-        """Whether there are some, and somebody has looked at them."""
+        """Whether replicates exist and were already drawn."""
         return self.n > 0 and self._values is not None
 
     @property
@@ -43,34 +43,34 @@ class Draws:
         """The replicates."""
         make = self._make
         if make is not None:
-            # Two threads may both draw them: they get the same.
+            # Two threads may both draw them, with the same result.
             self._values = make()
-            # Statistics that nobody needs any more are let go.
+            # Releases statistics that are no longer needed.
             self._make = None
         assert self._values is not None
         return self._values
 
     def taken(self, places: Any) -> Draws:
-        """Return those of some quantities, by their places."""
+        """Return the draws of some quantities, by their places."""
         return Draws(self.n, lambda: self.values[places]) if self.n else self
 
     def __reduce__(self) -> tuple[Callable[[Floats], Draws], tuple[Floats]]:
-        # What draws them may not travel; they do.
+        # Only the replicates are pickled, not the function that draws them.
         return Draws.of, (self.values,)
 
 
-#: Of what is not resampled.
+#: For quantities that are not resampled.
 NONE = Draws.of(np.empty(0))
 
 
 def tie_tolerance(score: T, n_segments: int) -> T:
-    """Return how far differences of scores of this size, or sizes, may lie apart and be ties.
+    """Return the tolerance for ties between differences of scores of this size, or sizes.
 
-    A relative distance of 1e-12, and what rounding N statistics to the exact grid may move.
+    A relative distance of 1e-12, plus the rounding of N statistics to the exact grid.
     """
     return (1e-12 + 2.0**-51 * n_segments) * abs(score)
 
 
 def monte_carlo_error(pvalue: float, n_resamples: int) -> float:
-    """Return the standard error of a p-value that B resamples leave, √(p(1-p)/B)."""
+    """Return the Monte-Carlo standard error of a p-value from B resamples, √(p(1-p)/B)."""
     return float(np.sqrt(pvalue * (1 - pvalue) / n_resamples))

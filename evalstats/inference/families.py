@@ -1,8 +1,8 @@
-"""Several comparisons at once: adjusted p-values, and how large the largest difference gets.
+"""Several comparisons at once: adjusted p-values, and maxima of differences.
 
-Step-down max-T (Westfall and Young, 1993; Romano and Wolf, 2005, 2016) asks how often the largest
-of all differences, each over its own standard error, is as large when none is real. What has been
-rejected no longer takes part in that maximum.
+Step-down max-T (Westfall and Young, 1993; Romano and Wolf, 2005, 2016) computes how often the
+largest of all differences, each over its own standard error, is as large if no difference is real.
+Rejected differences no longer count for this maximum.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-#: One resample in so many is the smallest share that is a p-value. Beyond it the resamples of few
+#: The smallest share of resamples used as a p-value is one in this many. Below it, resamples of few
 #: units have heavier tails than t, and of many units too few are as large.
 ONE_IN = 200
-#: Pairs whose null values are in memory together; values this close, relative to size, are ties.
+#: Pairs with null values in memory together; values this close, relative to size, are ties.
 _TOGETHER, TIE = 256, 1e-9
 
 
@@ -31,12 +31,12 @@ def holm(pvalues: ArrayLike) -> Floats:
 
 
 def holm_over(parts: ArrayLike, pvalues: ArrayLike) -> Floats:
-    """Adjust p-values over parts within each of which they are adjusted already.
+    """Adjust p-values over parts, within which they are already adjusted.
 
-    Holm's method (1979) with parts in place of hypotheses: the i-th smallest p-value is multiplied
-    by the number of parts of which it or a larger one is left. If that of a part holds the
-    probability of any false claim in it, as of step-down max-T, so do these, however parts depend
-    on one another.
+    Holm's method (1979) with parts instead of hypotheses: the i-th smallest p-value is multiplied
+    by the number of parts with this or a larger p-value left. If p-values within parts control the
+    probability of any false claim, as in step-down max-T, so do these, for any dependence between
+    parts.
 
     >>> holm_over(["a", "a", "b"], [0.01, 0.04, 0.03]).round(2).tolist()
     [0.02, 0.06, 0.06]
@@ -44,7 +44,7 @@ def holm_over(parts: ArrayLike, pvalues: ArrayLike) -> Floats:
     p = np.asarray(pvalues, dtype=np.float64)
     order = np.argsort(p, kind="stable")
     in_order = np.asarray(parts)[order]
-    # A part is left until its last place is passed.
+    # A part counts until its last place is passed.
     _, last = np.unique(in_order[::-1], return_index=True)
     left = np.searchsorted(np.sort(p.size - 1 - last), np.arange(p.size))
     adjusted = np.empty(p.shape)
@@ -55,20 +55,19 @@ def holm_over(parts: ArrayLike, pvalues: ArrayLike) -> Floats:
 def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
     """Step up from the largest; controls the false discovery rate (Benjamini and Hochberg, 1995).
 
-    The i-th smallest p-value is multiplied by m/i, and no adjusted value may be above one that
-    comes after it. Proved for independent and for positively dependent p-values (Benjamini and
-    Yekutieli, 2001).
+    The i-th smallest p-value is multiplied by m/i, and adjusted values are made monotone. Valid for
+    independent and for positively dependent p-values (Benjamini and Yekutieli, 2001).
     """
     p = np.asarray(pvalues, dtype=np.float64)
     order = np.argsort(-p, kind="stable")
-    # The factor first: it is 1 for the largest, and rounding leaves none below its own.
+    # The factor first: it is 1 for the largest, and rounding cannot reduce a p-value.
     stepped = np.minimum.accumulate(p[order] * (p.size / np.arange(p.size, 0, -1)))
     adjusted = np.empty(p.shape)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
 
 
-#: Adjustments that need nothing but p-values.
+#: Adjustments that only need p-values.
 ADJUSTMENTS: dict[str, Callable[[ArrayLike], Floats]] = {
     "holm": holm,
     "benjamini-hochberg": benjamini_hochberg,
@@ -82,11 +81,11 @@ def step_down(
     n_resamples: int,
     places: Sequence[Sequence[int]],
 ) -> tuple[list[NDArray[np.int64]], Floats]:
-    """Count in families the resamples whose largest null value is at least each observed one.
+    """Count, in families, the resamples with a maximum of at least each observed value.
 
-    Of observed values T `(P,)`, null values T* `(p, B)`, which `null` returns for some pairs, and
+    From observed values T `(P,)`, null values T* `(p, B)`, which `null` returns for some pairs, and
     the `places` of the pairs of each of F families: #{max_l T*_l >= T_j} over the pairs l of the
-    family with T_l <= T_j, F arrays; and the maxima over all of each, `(F, B)`.
+    family with T_l <= T_j, F arrays; and the maxima over each whole family, `(F, B)`.
     """
     largest = np.full((len(places), n_resamples), -np.inf)
     counts = [np.empty(len(some), dtype=np.int64) for some in places]
@@ -101,12 +100,12 @@ def step_down(
             for family, i in holders[j]:
                 np.maximum(largest[family], values, out=largest[family])
                 counts[family][i] = np.count_nonzero(largest[family] >= least)
-        del values  # a view of all of them, which would be in memory beside the next
+        del values  # a view that would keep all of them in memory
     return counts, largest
 
 
 def monotone(pvalues: Floats, observed: Floats) -> Floats:
-    """Let no p-value be below that of an observed value as large."""
+    """Make p-values monotone in the observed values."""
     order = np.argsort(-observed, kind="stable")
     stepped = np.maximum.accumulate(pvalues[order])
     ties = TIE * np.abs(observed)

@@ -1,9 +1,9 @@
-"""Which shares of a score a the score b keeps (after Fieller, 1954).
+"""The share of a score a that the score b keeps (after Fieller, 1954).
 
-A ratio r is held against the scores as b - r·a, whose standard error √(v_b - 2cr + v_a r²) depends
-on r. Where a is not told apart from 0, the ratios that are not rejected are no interval. So a share
-r of a counts as kept where every smaller share is, and then the shares that are kept are all up to
-a bound.
+A ratio r is tested with b - r·a, whose standard error √(v_b - 2cr + v_a r²) depends on r. If a does
+not differ significantly from 0, the ratios that are not rejected are not an interval. So a share r
+of a counts as kept only if every smaller share is; the kept shares are then all shares up to a
+bound.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Pair(NamedTuple):
     error_difference: float
 
     def scaled(self) -> Pair:
-        """Return the same in units of the largest: squares of any scores are then numbers."""
+        """Return the same in units of the largest, so that squares do not overflow."""
         unit = max(map(abs, self)) or 1.0
         return Pair(*(value / unit for value in self))
 
@@ -36,8 +36,8 @@ class Pair(NamedTuple):
         return v_a, v_b, (v_a + v_b - self.error_difference**2) / 2
 
     def t(self, ratio: float) -> float:
-        """Return (b - r·a) over its standard error; 0 of no distance."""
-        # As (b - a) + (1 - r)·a, so that the error of b - a is not what is left of large ones.
+        """Return (b - r·a) over its standard error; 0 for a distance of 0."""
+        # As (b - a) + (1 - r)·a, to avoid cancellation in the error of b - a.
         rest = 1 - ratio
         distance = self.b - self.a + rest * self.a
         v_a, _, covariance = self.squares
@@ -62,13 +62,13 @@ def t_between(pair: Pair, low: float, high: float) -> tuple[float, float]:
 
 
 def kept(pair: Pair, quantile: float) -> float:
-    """Return the bound below which t(r) > quantile for every r from 0 on; 0 where there is none.
+    """Return the bound below which t(r) > quantile for every r from 0 on, or 0.
 
     Examples
     --------
     >>> round(kept(Pair(10.0, 12.0, 1.0, 1.0, 2**0.5), 1.96), 3)
     0.932
-    >>> kept(Pair(1.0, 1.2, 1.0, 1.0, 2**0.5), 1.96)    # b itself is not told apart from 0
+    >>> kept(Pair(1.0, 1.2, 1.0, 1.0, 2**0.5), 1.96)    # b is not significant
     0.0
     """
     pair = pair.scaled()

@@ -1,7 +1,7 @@
 """Influence values, their standard errors and degrees of freedom, t intervals and t tests.
 
-A score of units that were drawn (segments, or groups of them) varies by what each unit adds to it,
-its influence value. `docs/method.md` has the formulas.
+The variance of a score comes from the influence value of each drawn unit (segment or group).
+`docs/method.md` has the formulas.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from evalstats.inference.distributions import t_cdf, t_quantile
 from evalstats.metrics.base import Metric
 
 Floats = NDArray[np.float64]
-#: Between-run mean square and interaction of a system, as `mean_squares` has them, and its runs.
+#: Between-run mean square and interaction from `mean_squares`, and the number of runs.
 Runs = tuple[float, float, int]
 
 
 class Spread(NamedTuple):
-    """Standard error, over that of resamples (at least 1), and degrees of freedom (at least 1)."""
+    """Standard error, factor over resamples' error, and degrees of freedom (both at least 1)."""
 
     error: float
     factor: float
@@ -32,8 +32,8 @@ def influence_values(metric: Metric, statistics: NDArray[Any]) -> Floats:
     """Return each segment's influence on the corpus score, `(S, N, k) -> (S, N)`.
 
     The derivative of the score by the segment's weight (the infinitesimal jackknife; Jaeckel,
-    1972), ∇f(T)·s_i, centred: of a score that does not change when the corpus is doubled, as BLEU,
-    the values sum to zero by themselves.
+    1972), ∇f(T)·s_i, centred. If a score does not change when the corpus is doubled, such as BLEU,
+    the values already sum to zero.
     """
     gradient = metric.gradient(np.sum(statistics, axis=1, dtype=np.float64))
     found = np.einsum("snk,sk->sn", statistics.astype(np.float64, copy=False), gradient)
@@ -41,7 +41,7 @@ def influence_values(metric: Metric, statistics: NDArray[Any]) -> Floats:
 
 
 def kish(sizes: ArrayLike) -> float:
-    """Return how many units of one size are worth as much as these, (Σs)²/Σs² (Kish, 1965).
+    """Return the effective number of units of these sizes, (Σs)²/Σs² (Kish, 1965).
 
     >>> kish([5, 5, 5]), round(kish([76, 2, 1, 1]), 2)
     (3.0, 1.11)
@@ -51,10 +51,9 @@ def kish(sizes: ArrayLike) -> float:
 
 
 def unit_of(values: Floats, axis: int | None = None) -> Floats:
-    """Return a power of two near the largest absolute value, along an axis or of all; 1 of zeros.
+    """Return a power of two near the largest absolute value, along an axis or of all; 1 for zeros.
 
-    Numbers over it are below 2, so that their squares are numbers too, and dividing by it rounds
-    nothing.
+    Numbers divided by it are below 2, so their squares do not overflow, and the division is exact.
 
     >>> float(unit_of(np.array([3e200, 0.0]))) == 2.0**665
     True
@@ -73,19 +72,19 @@ def spread(
 ) -> Spread:
     """Return standard error, factor and degrees of freedom of a quantity.
 
-    Of w = Σu²·g/(g - 1) in each stratum: √Σw, √(Σw/Σu²) and (Σw)²/Σ(w²/(g - 1)), with Kish's
+    With w = Σu²·g/(g - 1) in each stratum: √Σw, √(Σw/Σu²) and (Σw)²/Σ(w²/(g - 1)), with Kish's
     number g of its units (Welch, 1947; Satterthwaite, 1946).
 
     Parameters
     ----------
     influence : ndarray, shape (N,)
-        Of every unit on the quantity, u once centred within strata.
+        Influence of every unit on the quantity; u after centring within strata.
     sizes : ndarray of int, shape (N,), optional
-        Segments of each unit; all alike by default.
+        Segments of each unit; equal by default.
     codes : ndarray of int, shape (N,), optional
         Stratum of each unit, of two units or more; one stratum by default.
     unseen : ndarray, shape (T,), optional
-        What is added to Σu² of each stratum, where the sample shows too little of its variance.
+        Addition to Σu² of each stratum, if the sample shows too little of its variance.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def spread(
     """
     strata, numbers = _strata(len(influence), sizes, codes)
     centred = _centred(influence, codes)
-    # Squares of large or small scores are no numbers.
+    # Squares of large or small scores overflow.
     unit = float(unit_of(centred))
     squares: Floats = np.bincount(strata, weights=(centred / unit) ** 2).astype(np.float64)
     if unseen is not None:
@@ -112,7 +111,7 @@ def of_squares(squares: Floats, numbers: Floats, unit: float, every: float) -> S
     variances = squares * numbers / (numbers - 1)
     total = float(np.sum(variances))
     if not total > 0:
-        # Where nothing varies, all units together say how many they are.
+        # If nothing varies, the number of all units is used.
         return Spread(total**0.5, (every / (every - 1)) ** 0.5, max(every - 1, 1.0))
     degrees = 1 / float(np.sum((variances / total) ** 2 / (numbers - 1)))
     factor = (total / float(np.sum(squares))) ** 0.5
@@ -120,18 +119,18 @@ def of_squares(squares: Floats, numbers: Floats, unit: float, every: float) -> S
 
 
 def variance_degrees(influence: Floats, codes: NDArray[np.intp] | None = None) -> float:
-    """Return how many degrees of freedom the variance of a quantity has, whatever the tails.
+    """Return the degrees of freedom of the variance of a quantity, for any tails.
 
-    A variance with ν degrees of freedom varies, as a share of itself, with the variance 2/ν where
-    values are normal, and about (γ - 1)/ν where their kurtosis is γ (after Bonett, 2006), as if it
-    had 2ν/(γ - 1) degrees. So many are returned, but never more than ν: that of `spread`, of units
-    that count one each. γ is three times Σu⁴ over what normal values of these variances have on
-    average, 3 (n - 1)/(n + 1) · (Σu²)²/n in a stratum of n.
+    An estimated variance with ν degrees of freedom has a relative variance of 2/ν for normal
+    values, and of about (γ - 1)/ν for kurtosis γ (after Bonett, 2006), as if it had 2ν/(γ - 1)
+    degrees. These are returned, but at most ν from `spread` with equal units. γ is three times Σu⁴
+    over its expectation for normal values with these variances, 3 (n - 1)/(n + 1) · (Σu²)²/n in a
+    stratum of n.
 
     Parameters
     ----------
     influence : ndarray, shape (N,)
-        Of every unit on a quantity, not all the same.
+        Influence of every unit on a quantity, not all equal.
     codes : ndarray of int, shape (N,), optional
         Stratum of each unit, of two units or more; one stratum by default.
 
@@ -144,7 +143,7 @@ def variance_degrees(influence: Floats, codes: NDArray[np.intp] | None = None) -
     """
     strata, numbers = _strata(len(influence), None, codes)
     apart = _centred(influence, codes)
-    # Fourth powers of large or small scores are no numbers.
+    # Fourth powers of large or small scores overflow.
     powers = (apart / np.max(np.abs(apart))) ** 2
     squares = np.bincount(strata, weights=powers)
     normal = np.sum(squares**2 / numbers * (numbers - 1) / (numbers + 1))
@@ -172,7 +171,7 @@ def _strata(
 
 
 def _centred(influence: Floats, codes: NDArray[np.intp] | None) -> Floats:
-    """Return influence values less their mean within each stratum, `(..., N) -> (..., N)`."""
+    """Return influence values minus their mean within each stratum, `(..., N) -> (..., N)`."""
     if codes is None:
         return np.asarray(influence - np.mean(influence, axis=-1, keepdims=True))
     rows = np.atleast_2d(influence)
@@ -183,7 +182,7 @@ def _centred(influence: Floats, codes: NDArray[np.intp] | None) -> Floats:
 def interval(
     value: float, error: float, degrees: float, alpha: float, skewness: float = 0.0
 ) -> tuple[float, float]:
-    """Return θ ± t_ν·se of confidence 1 - α, and what Hall's t does not reject with a skewness."""
+    """Return θ ± t_ν·se of confidence 1 - α; with a skewness, also by Hall's t."""
     t = quantile(degrees, alpha)
     below, above = t, t
     if skewness:
@@ -192,12 +191,12 @@ def interval(
 
 
 def quantile(degrees: float, alpha: float) -> float:
-    """Return the t that is exceeded on either side with probability α together."""
+    """Return the two-sided quantile of t for α."""
     return -t_quantile(alpha / 2, degrees)
 
 
 def standardised(distance: float, error: float) -> float:
-    """Return how many standard errors a distance is: without an error infinitely many, or none.
+    """Return a distance in standard errors; infinite, or 0, without an error.
 
     >>> standardised(3.0, 2.0), standardised(-3.0, 0.0), standardised(0.0, 0.0)
     (1.5, -inf, 0.0)
@@ -214,10 +213,10 @@ def pvalue(
     alternative: str = "two-sided",
     skewness: float = 0.0,
 ) -> float:
-    """Return the p-value of a distance from a null value, t with so many degrees of freedom.
+    """Return the p-value of a distance from a null value, by t with these degrees of freedom.
 
-    With a skewness it is the larger of this and that of Hall's t: which of the two is too small
-    depends on the side of a long tail.
+    With a skewness it is the larger of this and the p-value of Hall's t, because either may be too
+    small, depending on the side of a long tail.
     """
     t = standardised(distance, error)
     if skewness and np.isfinite(t):
@@ -229,21 +228,21 @@ def pvalue(
 
 
 def hall(t: float, skewness: float) -> float:
-    r"""Return a t statistic corrected for skewness, whose distribution is nearer to that of t.
+    r"""Return a t statistic corrected for skewness, whose distribution is closer to t.
 
     Hall's (1992) monotone cubic transformation, with s = γ̂/√N from `skewness`:
 
     .. math:: g(t) = t + \frac{s}{6} (2 t^2 + 1) + \frac{s^2}{27} t^3
 
-    Where values far above the mean are rare (s > 0), t is far below 0 too often and far above it
-    too seldom; g moves it up. Hall's paper is "On the removal of skewness by transformation",
-    *JRSS B* 54.
+    If values far above the mean are rare (s > 0), t is far below 0 too often and far above it too
+    rarely; g moves it up. Hall's paper is "On the removal of skewness by transformation", *JRSS B*
+    54.
 
     >>> round(hall(2.0, 0.1), 4), round(hall(-2.0, 0.1), 4)
     (2.153, -1.853)
     """
     scaled = skewness * t
-    # A product may be infinite, where a power of a float is an error.
+    # Products, because powers of floats raise an error on overflow.
     return t * (1 + scaled / 3 + scaled * scaled / 27) + skewness / 6
 
 
@@ -262,8 +261,8 @@ def hall_inverse(g: float, skewness: float) -> float:
 def skewness(influence: Floats, codes: NDArray[np.intp] | None = None) -> float:
     """Return the skewness of a sum of independent units, Σu³/(Σu²)^(3/2), `(N,) -> [-1, 1]`.
 
-    Of N units drawn alike it is γ/√N, where γ is the skewness of one of them; 0 where nothing
-    varies. The influence values u are centred first, within strata if there are some.
+    For N identically distributed units it is γ/√N, with γ the skewness of a single one; 0 if
+    nothing varies. The influence values u are centred first, within strata if there are any.
 
     >>> round(skewness(np.array([0.0, 0.0, 0.0, 4.0])), 4)
     0.5774
@@ -274,9 +273,9 @@ def skewness(influence: Floats, codes: NDArray[np.intp] | None = None) -> float:
 
 
 def kurtosis(influence: Floats, n: int) -> float | None:
-    """Return the kurtosis of the n units that vary, n·Σu⁴/(Σu²)²; `None` where nothing varies.
+    """Return the kurtosis of the n units that vary, n·Σu⁴/(Σu²)²; `None` if nothing varies.
 
-    The influence values u, `(N,)`, are centred first. Of normal ones it is 3.
+    The influence values u, `(N,)`, are centred first. For normal values it is 3.
 
     >>> kurtosis(np.array([-1.0, 1.0, 0.0, 0.0]), 4)
     2.0
@@ -287,13 +286,13 @@ def kurtosis(influence: Floats, n: int) -> float | None:
 
 
 def _shares(influence: Floats, codes: NDArray[np.intp] | None = None) -> Floats:
-    """Return centred values over the largest: powers of large or small scores are no numbers."""
+    """Return centred values over the largest, since powers of large or small scores overflow."""
     largest = float(np.max(np.abs(influence)))
     return _centred(influence / largest, codes) if largest > 0 else np.zeros_like(influence)
 
 
 def mean_squares(scores: Floats, influence: Floats) -> tuple[float, float]:
-    """Return the variance between R runs of their mean score, and what is not the runs' own in it.
+    """Return the variance of the mean score between R runs, and its part due to interaction.
 
     Scores `(R,)` and influence values `(R, N)` vary with the segment, with the run (its seed) and
     with both at once, σ_s²/N + σ_r²/R + σ_e²/RN (Searle, Casella and McCulloch, 1992, chapter 4):
@@ -307,13 +306,13 @@ def mean_squares(scores: Floats, influence: Floats) -> tuple[float, float]:
 
 
 def with_runs(segments: Spread, runs: Sequence[Runs]) -> Spread:
-    """Return the spread of means over runs from that of segments, σ_s² and σ_e², and of runs.
+    """Return the spread of means over runs from the spread of segments, σ_s² and σ_e², and runs.
 
-    `runs` has each system of a difference, or, where runs are paired, the difference alone.
-    What both hold, σ_e²/RN, is taken off once. The component of the runs, Σσ_r²/R, is estimated by
-    the method of moments (Searle, Casella and McCulloch, 1992): where means of runs vary no more
-    than segments explain it is 0, and adds nothing. Else degrees of freedom are Satterthwaite's
-    (1946), each source with its whole mean square, and at least R - 1.
+    `runs` has both systems of a difference, or, if runs are paired, only the difference. The common
+    part, σ_e²/RN, is subtracted once. The component of the runs, Σσ_r²/R, is estimated by the
+    method of moments (Searle, Casella and McCulloch, 1992): it is 0 if means of runs vary no more
+    than segments explain. Otherwise degrees of freedom are Satterthwaite's (1946), each source with
+    its whole mean square, and at least R - 1.
 
     >>> found = with_runs(Spread(3.0, 1.0, 999.0), [(16.0, 0.0, 5)])
     >>> found.error, round(found.degrees, 2)
@@ -323,7 +322,7 @@ def with_runs(segments: Spread, runs: Sequence[Runs]) -> Spread:
     if component <= 0:
         return segments
     total = segments.error**2 + component
-    # Of shares, as in `spread`.
+    # Scaled, as in `spread`.
     scale = total
     squares = (segments.error**2 / scale) ** 2 / segments.degrees
     squares += sum((between / scale) ** 2 / (n - 1) for between, _, n in runs)

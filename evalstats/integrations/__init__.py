@@ -1,8 +1,8 @@
-"""`Monitor` and `Accumulator` where training loops are: one file a framework, loaded where used.
+"""`Monitor` and `Accumulator` for training frameworks: one file per framework, loaded on use.
 
-`transformers` and `lightning` have a callback each, `loop` has one for loops of one's own,
-`torch` merges accumulators across ranks, `torchmetrics` makes a `torchmetrics.Metric` of one.
-`lm_eval` has errors for what lm-evaluation-harness returned, `inspect_ai` an interval as a metric
-of Inspect, `evaluate` a folder that Hugging Face `evaluate` loads. `pytest_plugin` has a gate for
-tests, and prints its tables.
+`transformers` and `lightning` have one callback each, and `loop` has one for your own loops.
+`torch` merges accumulators across ranks, `torchmetrics` wraps one as a `torchmetrics.Metric`.
+`lm_eval` adds errors to results of lm-evaluation-harness, `inspect_ai` has an interval as a metric
+of Inspect, and `evaluate` is a folder that Hugging Face `evaluate` loads. `pytest_plugin` has a
+gate for tests, and prints its tables.
 """

@@ -1,4 +1,4 @@
-"""Inspect: the interval of a mean as a metric, which its entry point registers by name."""
+"""Inspect: the interval of a mean as a metric, registered by an entry point."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def interval(
 ) -> Metric:
     """Return a metric of Inspect: the interval of the mean, ``low`` and ``high``.
 
-    It stands beside ``mean`` or ``accuracy``, whose number it is about, in a scorer or a task:
-    ``metrics=[mean(), interval()]``. A log names it ``evalstats/interval``, and Inspect finds it by
-    that name wherever the package is installed, as when a log is scored again.
+    Use it together with ``mean`` or ``accuracy`` in a scorer or a task: ``metrics=[mean(),
+    interval()]``. Its name in a log is ``evalstats/interval``, and Inspect finds it by this name if
+    the package is installed, for example when a log is scored again.
 
-    It is the interval that `estimate_logs` has of the log: Wilson's (1927) of scores 0 and 1, and
-    else that of the bootstrap. The unit is the sample: of several epochs the reducer's score, and
-    without a reducer (``Epochs(4, [])``) the mean of the answers to a sample; where some samples
-    have more scores than others, these are drawn together.
+    It is the same interval as from `estimate_logs`: Wilson's (1927) for scores 0 and 1, otherwise a
+    bootstrap interval. The unit is the sample. With several epochs it is the reducer's score, and
+    without a reducer (``Epochs(4, [])``) the mean of the answers to a sample; if samples have
+    different numbers of scores, the scores of a sample are drawn together.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ def interval(
     Returns
     -------
     Metric
-        From scores to ``{"low": ..., "high": ...}``; NaN of fewer than two units.
+        From scores to ``{"low": ..., "high": ...}``; NaN for fewer than two units.
 
     Raises
     ------
     InputError
-        For bad options; and, when scores come, where a sample has no value for `cluster`.
+        For bad options; and later, if a sample has no value for `cluster`.
     """
     share(level, "level")
     chosen = cast(Method, checked("method", method))
@@ -69,14 +69,14 @@ def interval(
     def interval_of(scores: list[SampleScore]) -> Value:
         values = [to_float(score.score.value) for score in scores]
         ids = [score.sample_id for score in scores]
-        # Samples without ids are called after their places.
+        # Samples without ids are named by their places.
         samples = [str(place if None in ids else name) for place, name in enumerate(ids)]
         labels = samples if cluster is None else _clusters(scores, cluster)
         places: dict[str, list[int]] = {}
         for place, sample in enumerate(samples):
             places.setdefault(sample, []).append(place)
-        # Where some samples have more scores than others, the means of the samples would not have
-        # the mean of the scores, which stands beside the interval.
+        # If samples have different numbers of scores, the mean of the samples' means would not be
+        # the mean of the scores, which is shown with the interval.
         if len({len(of_sample) for of_sample in places.values()}) == 1:
             values = [float(np.mean([values[i] for i in own])) for own in places.values()]
             labels = [labels[own[0]] for own in places.values()]
@@ -96,7 +96,7 @@ def interval(
 
 
 def _clusters(scores: Sequence[SampleScore], cluster: str) -> list[str]:
-    """Return the value of every score's sample at this key of its metadata."""
+    """Return the value of this metadata key for the sample of every score."""
     labels = [(score.sample_metadata or {}).get(cluster) for score in scores]
     for score, label in zip(scores, labels, strict=True):
         if is_missing(label):

@@ -1,4 +1,4 @@
-"""Lightning: check every validation, log the verdict, stop on no real improvement."""
+"""Lightning: check every validation, log the verdict, and stop without a real improvement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Outputs(dict[str, list[Any]]):
 
     @classmethod
     def of(cls, found: Any) -> Outputs:
-        """Return what `validation_step` returned, validated, with ids as integers."""
+        """Return the checked result of `validation_step`, with ids as integers."""
         if not isinstance(found, Mapping) or "hypotheses" not in found:
             raise InputError(
                 "validation_step must return a dictionary with 'hypotheses', the outputs of the "
@@ -68,22 +68,21 @@ class Outputs(dict[str, list[Any]]):
 class MonitorCallback(Callback):
     """Check the outputs of every validation of a Lightning `Trainer`.
 
-    `validation_step` returns a dictionary with ``"hypotheses"``, the outputs of the batch, and
-    with ``"ids"``, the positions of these segments among the references. One process that does not
-    shuffle may leave the ids out. Across ranks they are needed: outputs are put in order, and what
-    a distributed sampler gave to two ranks counts once, as the lower rank has it.
+    `validation_step` returns a dictionary with ``"hypotheses"``, the outputs of the batch, and with
+    ``"ids"``, the positions of these segments among the references. Without shuffling, a single
+    process may leave the ids out. Across ranks they are needed to put outputs in order; a segment
+    that a distributed sampler gave to two ranks counts once, with the output of the lower rank.
 
-    With ``"references"`` beside them, one entry per segment, it is certain which set they are of:
-    the set with the references of `monitor` is checked, whichever dataloader it comes from, others
-    are scored. Without, the monitored set is that of the first dataloader during ``fit``.
+    With ``"references"``, one entry per segment, the set is identified: the set with the references
+    of `monitor` is checked, from any dataloader, and other sets are scored. Without them, the
+    monitored set is the first dataloader's during ``fit``.
 
     Some validations do not count as checks: a sanity check, ``fast_dev_run``, one that
     ``limit_val_batches`` or ``overfit_batches`` cut short, ``trainer.validate``. They are scored if
-    references or ids say what belongs to them, and leave the monitor as it was.
+    references or ids identify the segments, and do not change the monitor.
 
     The state is saved in Lightning's checkpoints and read from them. `monitor` has the references
-    of the validation set, and `patience` to stop early; `prefix` stands before the names of what
-    is logged.
+    of the validation set, and `patience` to stop early; `prefix` is put before the logged names.
     """
 
     def __init__(self, monitor: Monitor, prefix: str = "") -> None:
@@ -92,7 +91,7 @@ class MonitorCallback(Callback):
         self._outputs: dict[int, list[Outputs]] = {}
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        """Refuse to keep checkpoints by a value that is logged under another name."""
+        """Refuse to keep checkpoints by a value that is logged with another name."""
         for callback in trainer.callbacks:
             loop.check_kept_by(getattr(callback, "monitor", None), self.monitor)
 
@@ -115,7 +114,7 @@ class MonitorCallback(Callback):
             self._outputs.setdefault(dataloader_idx, []).append(Outputs.of(outputs))
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """Check what was collected, log it, and stop when the patience is used up."""
+        """Check the collected outputs, log the values, and stop when the patience is used up."""
         if trainer.sanity_checking:
             return
         parts = [self._outputs]
@@ -141,10 +140,10 @@ class MonitorCallback(Callback):
             return
         last = self.monitor.last
         if last is None or last.step != trainer.global_step:
-            part = "its outputs are of a part of the set, or of a trial run"
-            other = "no references are those of the monitor, in their order"
+            part = "its outputs cover only a part of the set, or come from a trial run"
+            other = "no references are equal to the monitor's, in the same order"
             warnings.warn(
-                f"the validation at step {trainer.global_step} is no check: "
+                f"the validation at step {trainer.global_step} does not count as a check: "
                 f"{part if _limited(trainer) else other}",
                 stacklevel=2,
             )
@@ -152,10 +151,10 @@ class MonitorCallback(Callback):
             trainer.should_stop = True
 
     def _are_of_the_set(self, trainer: Any, index: int, outputs: Outputs) -> bool:
-        """Return whether these are outputs for all segments of the monitored set.
+        """Return whether these outputs cover all segments of the monitored set.
 
-        A missing position is an `InputError` in those of the first dataloader during ``fit``, where
-        nothing but their order says what they are of.
+        For the first dataloader during ``fit``, which is identified only by order, a missing
+        position raises an `InputError`.
         """
         references, own = self.monitor.references, outputs.get("references")
         is_declared = trainer.state.fn == "fit" and index == 0
@@ -175,7 +174,7 @@ class MonitorCallback(Callback):
         return own is None or type(references)(own).fingerprint == references.fingerprint
 
     def _scored_aside(self, outputs: Outputs, may_be_a_part: bool) -> dict[str, float]:
-        """Score outputs against their own references, or against those that their ids name."""
+        """Score outputs against their own references, or against the monitor's by id."""
         references, hypotheses = self.monitor.references, outputs["hypotheses"]
         level = self.monitor.confidence_level
         if references is None:
@@ -187,9 +186,8 @@ class MonitorCallback(Callback):
                 against = [references[i] for i in ids]
         if against is None:
             warnings.warn(
-                f"{len(hypotheses)} outputs of a validation are passed by: nothing says "
-                f"what their references are; let validation_step return 'references' beside "
-                f"'hypotheses'",
+                f"{len(hypotheses)} outputs of a validation are skipped, because their references "
+                "are unknown; let validation_step return 'references' beside  'hypotheses'",
                 stacklevel=2,
             )
             return {}
@@ -200,11 +198,11 @@ class MonitorCallback(Callback):
         return self.monitor.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from a monitor's state."""
+        """Continue from a monitor's state."""
         self.monitor.load_state_dict(state_dict)
 
 
 def _limited(trainer: Any) -> bool:
-    """Return whether the trainer was told to validate on a part of the set."""
+    """Return whether the trainer validates on a part of the set."""
     limit = trainer.limit_val_batches
     return bool(trainer.fast_dev_run or trainer.overfit_batches or limit != 1 or type(limit) is int)

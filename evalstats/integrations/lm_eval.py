@@ -1,4 +1,4 @@
-"""Errors and intervals for what `lm_eval.simple_evaluate` returned, every metric and group."""
+"""Standard errors and intervals for all results of `lm_eval.simple_evaluate`."""
 
 from __future__ import annotations
 
@@ -30,40 +30,40 @@ def with_uncertainty(
     n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
 ) -> dict[str, Any]:
-    r"""Fill in every standard error of lm-evaluation-harness, with intervals beside.
+    r"""Fill in every standard error of lm-evaluation-harness, and add intervals.
 
-    The harness leaves "N/A" for perplexities per word and byte, for Brier scores and for functions
-    of a task's own, and takes 100 resamples for BLEU, chrF and TER. Here every error comes from
-    influence values (the infinitesimal jackknife; Efron, 1982), which for means is the harness's
-    own :math:`s / \sqrt n`. Groups have
+    The harness gives "N/A" for perplexities per word and byte, for Brier scores and for a task's
+    own functions, and uses 100 resamples for BLEU, chrF and TER. Here every error comes from
+    influence values (the infinitesimal jackknife; Efron, 1982), which for means gives the harness's
+    :math:`s / \sqrt n`. Groups have
 
     .. math:: \sqrt{\sum_t n_t^2 se_t^2} \,/\, \sum_t n_t
         \quad\text{or}\quad \sqrt{\sum_t se_t^2} \,/\, T
 
-    for the mean over all items, and for that over T tasks (``weight_by_size: false``).
+    for the mean over all items, and for the mean over T tasks (``weight_by_size: false``).
 
     Parameters
     ----------
     results : mapping
-        What ``lm_eval.simple_evaluate(..., log_samples=True, bootstrap_iters=0)`` returned. With
+        The result of ``lm_eval.simple_evaluate(..., log_samples=True, bootstrap_iters=0)``. With
         other `bootstrap_iters` the harness's errors are replaced.
     method, confidence_level, n_resamples, rng
-        Of the intervals, as in `estimate`.
+        Options of the intervals, as in `estimate`.
 
     Returns
     -------
     dict
         Results with ``"acc_stderr,none"`` and so on as numbers, for `make_table` and the loggers of
-        the harness; what was given is not changed. Under ``"uncertainty"`` there are
+        the harness; the argument is not changed. Under ``"uncertainty"`` there are
 
         - ``"tasks"``: by task or group and ``"metric,filter"``, score, standard error, low, high;
-        - ``"notes"``: what stays "N/A", and why;
+        - ``"notes"``: which errors stay "N/A", and why;
         - ``"confidence_level"`` and ``"method"``.
 
     Raises
     ------
     InputError
-        When there are no samples, or samples are damaged.
+        If there are no samples, or if samples are damaged.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def with_uncertainty(
     samples = results.get("samples") if isinstance(results, Mapping) else None
     if not isinstance(samples, Mapping) or not samples:
         raise InputTypeError(
-            "results must be what simple_evaluate returned, with samples: call it with "
+            "results must be the return value of simple_evaluate, with samples: call it with "
             "log_samples=True"
         )
     known = Results(results)
@@ -120,7 +120,7 @@ def with_uncertainty(
 
 
 def _rows(task: str, records: Any, known: Results, notes: list[str]) -> list[Rows]:
-    """Return what the samples of a task hold; what cannot be read is added to the notes."""
+    """Return the rows of a task's samples; problems are added to the notes."""
     read = TaskSamples(task, known, Wanted(), f"samples of {task}", "sample")
     if not isinstance(records, (list, tuple)):
         raise InputTypeError(f"samples of {task} must be a list, got {type(records).__name__}")
@@ -138,7 +138,7 @@ def _rows(task: str, records: Any, known: Results, notes: list[str]) -> list[Row
 
 
 def _plain(value: Any) -> Any:
-    """Return numbers and lists of Python, of what the harness hands on: NumPy's, tuples."""
+    """Return Python numbers and lists for the harness's NumPy values and tuples."""
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     if isinstance(value, (list, tuple)):
@@ -147,14 +147,14 @@ def _plain(value: Any) -> Any:
 
 
 def _told(rows: Rows, **options: Any) -> dict[str, float]:
-    """Return score, error and interval, or raise what is in the way."""
+    """Return score, standard error and interval, or raise an error."""
     gone = incompleteness([rows])
     if gone:
         raise InputError(gone)
-    # An error has no direction.
+    # A standard error has no direction.
     table = pivoted([replace(rows, is_directed=True)]).table()
     if table.n_segments < 2:
-        raise InputError("one item says nothing of its spread")
+        raise InputError("one item shows no spread")
     (score,) = table.scores.tolist()
     stated = rows.reported
     if stated is not None and not np.isclose(stated, score, rtol=1e-6, atol=1e-9):
@@ -182,21 +182,21 @@ def _of_group(
         tasks = [task for task in known.leaves(group) if name in known.scores(task)]
         if not tasks or not all(name in found.get(task, {}) for task in tasks):
             gone = ", ".join(task for task in tasks if name not in found.get(task, {}))
-            notes.append(f"{group}: {name}: there is no error of {gone or 'any of its tasks'}")
+            notes.append(f"{group}: {name}: {gone or 'any of its tasks'} lacks a standard error")
             continue
         parts = [found[task][name] for task in tasks]
         sizes = [
             known.count(task) or part["n_items"] for task, part in zip(tasks, parts, strict=True)
         ]
-        # The mean over items or over tasks, whichever the stated score is.
+        # The mean over items or over tasks, whichever equals the logged score.
         scores = [part["score"] for part in parts]
         means = [(np.average(scores, weights=w), w) for w in (np.array(sizes), np.ones(len(tasks)))]
         fits = [w for mean, w in means if np.isclose(stated, mean, rtol=1e-6, atol=1e-9)]
         if not fits:
             over = " and ".join(f"{mean:.10g}" for mean, _ in means)
             notes.append(
-                f"group {group}, {name}: the log says {stated:.10g}, but its tasks give {over} "
-                f"over all items and over tasks"
+                f"group {group}, {name}: the log has {stated:.10g}, but its tasks give {over} "
+                "over all items and over tasks"
             )
             continue
         weights = fits[0]
@@ -213,7 +213,7 @@ def _of_group(
 
 
 def _filled(own: Any, found: Mapping[str, Mapping[str, float]]) -> Any:
-    """Return the results of a task with its errors; those that are not known stay N/A."""
+    """Return the results of a task with standard errors; unknown ones stay N/A."""
     if not isinstance(own, Mapping):
         return own
     filled = dict(own)

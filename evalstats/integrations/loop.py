@@ -1,7 +1,7 @@
-"""A callback for any training loop: evaluate every so many steps, log, save, say when to stop.
+"""A callback for any training loop: evaluate every few steps, log, save, and stop early.
 
-What the callbacks of all frameworks share is here, too: the values to log of a check and of outputs
-that are scored without a check, and the file of a monitor's state.
+Shared by the callbacks of all frameworks: the values to log for checks and for outputs scored
+without a check, and the file of a monitor's state.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from evalstats.training.monitor import Monitor
 
 
 class MonitorCallback:
-    """Call it after every step with the number of the step; it says whether to stop.
+    """Call it after every step with the step number; it returns whether to stop.
 
     Parameters
     ----------
     monitor : Monitor
     generate : callable
-        Called without arguments at the steps that are evaluated; returns the outputs on the test
-        set, or an `Accumulator`.
+        Called without arguments at evaluated steps; returns the outputs on the test set, or an
+        `Accumulator`.
     every : int
         Evaluate at steps that are multiples of it.
     log : callable, optional
-        Called as ``log(values, step=step)`` with a flat dictionary of floats, as ``wandb.log`` is.
+        Called as ``log(values, step=step)`` with a flat dictionary of floats, like ``wandb.log``.
     path : str or path, optional
-        File for the monitor's state, in a folder that is there: written after every check and read
-        at the beginning, so that a run that was killed goes on. Steps that it had checked are not
-        checked again.
+        File for the monitor's state, in an existing folder: written after every check and read at
+        the beginning, so that a killed run can continue. Steps already checked are not checked
+        again.
 
     Examples
     --------
@@ -75,14 +75,14 @@ class MonitorCallback:
         no_file = "\0" in str(path) or self.path.is_dir()
         if no_file or not self.path.absolute().parent.is_dir():
             raise InputError(
-                f"path must be a file in a folder that is there, got {shown(str(self.path))}"
+                f"path must be a file in an existing folder, got {shown(str(self.path))}"
             )
         if self.path.exists():
             load_state(monitor, self.path)
             self._resumed = -1 if monitor.last is None else monitor.last.step
 
     def __call__(self, step: int) -> bool:
-        """Evaluate if it is time to, and return whether the patience is used up."""
+        """Evaluate at multiples of `every`; return whether the patience is used up."""
         if step % self.every == 0 and step > self._resumed:
             check = self.monitor.check(step, self.generate())
             if self.path is not None:
@@ -93,10 +93,10 @@ class MonitorCallback:
 
 
 def checked(monitor: Monitor, step: int, hypotheses: Any, prefix: str = "") -> dict[str, float]:
-    """Check a step and return what is to be logged (`Checkpoint.to_log`).
+    """Check a step and return the values to log (`Checkpoint.to_log`).
 
-    Frameworks evaluate some steps twice, for example when the training is over. The second time
-    is no check: the verdict stays, and only the score and its interval are those of the outputs.
+    Frameworks evaluate some steps twice, for example at the end of the training. The second time
+    does not count as a check: the verdict stays, and only score and interval are computed again.
     """
     last = monitor.last
     if last is None or step != last.step:
@@ -114,7 +114,7 @@ def scored(monitor: Monitor, hypotheses: Any, prefix: str = "") -> dict[str, flo
 def estimated(
     metric: Metric, hypotheses: Any, references: Any, prefix: str = "", level: float = 0.95
 ) -> dict[str, float]:
-    """Score outputs on any set; return the score and its t interval, nothing for one segment."""
+    """Score outputs on any set; return the score and its t interval, or nothing for one segment."""
     if len(hypotheses) < 2:
         return {}
     found = estimate(hypotheses, references, metric, method="t", confidence_level=level)
@@ -122,7 +122,7 @@ def estimated(
 
 
 def check_kept_by(key: object, monitor: Monitor) -> None:
-    """Refuse a key to keep checkpoints by that has the metric's printed name, which no log has.
+    """Refuse to keep checkpoints by a key with the metric's printed name, which is not logged.
 
     A framework would notice only when it saves the first checkpoint, which may be hours later.
 
@@ -132,12 +132,12 @@ def check_kept_by(key: object, monitor: Monitor) -> None:
     Traceback (most recent call last):
     ...
     evalstats.errors.InputError: checkpoints cannot be kept by 'chrf2_best_step', which is not
-    logged; it is called 'chrf_best_step'
+    logged; its name is 'chrf_best_step'
     """
     name, printed = log_name(monitor.metric.name), monitor.metric.name.lower()
     if isinstance(key, str) and printed in key and log_name(printed) != printed:
         raise InputError(
-            f"checkpoints cannot be kept by {shown(key)}, which is not logged; it is called "
+            f"checkpoints cannot be kept by {shown(key)}, which is not logged; its name is "
             f"{key.replace(printed, name)!r}"
         )
 
@@ -148,7 +148,7 @@ def _log_dict(metric: Metric, found: Checkpoint | Estimate, prefix: str) -> dict
 
 
 def save_state(monitor: Monitor, path: Path, **beside: Any) -> None:
-    """Write a monitor's state as JSON; a file that is there is replaced whole or not at all."""
+    """Write a monitor's state as JSON; an existing file is replaced atomically."""
     state = json.dumps(monitor.state_dict() | beside, allow_nan=False)
     with replacing(path) as file:
         file.write(state.encode())

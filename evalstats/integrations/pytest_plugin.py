@@ -1,6 +1,6 @@
-"""Gates in pytest: a fixture, and at the end of the run the tables of all gates that it asked.
+"""Gates in pytest: a fixture, and the tables of all its gates at the end of the run.
 
-pytest loads this file wherever evalstats is installed (entry point ``pytest11``). Nothing else of
+pytest loads this file if evalstats is installed (entry point ``pytest11``). Nothing else of
 evalstats is imported before a test calls the fixture.
 """
 
@@ -14,14 +14,14 @@ import pytest
 if TYPE_CHECKING:
     from evalstats.questions.gates import Gate
 
-#: The property of a test that holds the table of a gate. pytest's JUnit XML has it too, and
-#: pytest-xdist brings it from its workers.
+#: The property of a test that contains the table of a gate. It is also in pytest's JUnit XML, and
+#: pytest-xdist transfers it from workers.
 _PROPERTY = "evalstats gate"
 
 
 @pytest.fixture
 def evalstats_gate(request: pytest.FixtureRequest) -> Callable[..., Gate]:
-    """Fail the test unless a gate passes: call it as `evalstats.assert_not_worse`.
+    """Fail the test unless a gate passes: call it like `evalstats.assert_not_worse`.
 
     The table of the gate, passed or not, is printed at the end of the run.
     """
@@ -42,12 +42,12 @@ def evalstats_gate(request: pytest.FixtureRequest) -> Callable[..., Gate]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the table of each gate below the test that asked it, if there are any."""
+    """Print the table of each gate below the name of its test, if there are any."""
     gates = [
         (report.nodeid, table)
         for reports in terminalreporter.stats.values()
         for report in reports
-        # What is set up and torn down around a test has its properties as well.
+        # Set-up and tear-down reports of a test also have its properties.
         if getattr(report, "when", None) == "call"
         for name, table in report.user_properties
         if name == _PROPERTY

@@ -18,9 +18,9 @@ except ImportError as error:
 def merged(accumulator: Accumulator, group: Any = None) -> Accumulator:
     """Return the accumulators of all ranks merged into a new one, the same on every rank.
 
-    Every rank must call it with what it has collected, and `group`, by default all ranks. Without
-    an initialised process group there is one rank. Give `Accumulator.update` ids, so that segments
-    that the sampler added to fill the last batch count once.
+    Every rank must call it with its own accumulator, and with the same `group` (by default all
+    ranks). Without an initialised process group there is one rank. Give `Accumulator.update` ids,
+    so that segments that the sampler added to fill the last batch count once.
     """
     parts: list[Any] = [accumulator]
     if distributed.is_available() and distributed.is_initialized():

@@ -35,11 +35,11 @@ class CorpusScore(torchmetrics.Metric):
     ``persistent()``, ``state_dict``. ``compute`` returns the corpus score as a tensor, on the
     metric's own scale (0 to 100 for BLEU), `estimate` with its interval.
 
-    `metric` is a name or a configured object, and `options` are those of `torchmetrics.Metric`,
-    such as ``sync_on_compute``.
+    `metric` is a name or a configured object, and `options` are the options of
+    `torchmetrics.Metric`, such as ``sync_on_compute``.
 
-    What is kept is one row of integers a segment, as in `Accumulator`. Under a distributed sampler
-    give ids, so that segments that were added to fill the last batch count once.
+    It stores one row of integers per segment, as in `Accumulator`. With a distributed sampler give
+    ids, so that segments added to fill the last batch count once.
     """
 
     is_differentiable = False
@@ -51,8 +51,8 @@ class CorpusScore(torchmetrics.Metric):
         self.metric: Metric = as_metric(metric)
         self._batch = Accumulator(self.metric)
         self._few: tuple[str, ...] = ()
-        # Collections share one state among metrics whose states are equal after the first batch,
-        # as those of two metrics can be by chance. So each metric has a state of another name.
+        # Collections share one state among metrics with equal states after the first batch, which
+        # can happen by chance. So each metric has a state with a different name.
         known = interchange.identity(self.metric) | interchange.parameters(self.metric)
         self._name = f"rows_{crc32(dumps(known).encode()):08x}"
         self.add_state(self._name, default=[], dist_reduce_fx="cat")
@@ -87,7 +87,7 @@ class CorpusScore(torchmetrics.Metric):
         if names is not None and names.dtype == object:
             raise InputTypeError("ids must be integers, the positions in the data set, got strings")
         self._check_ids(names is not None)
-        # The bits of floats: no device and no change of precision can round them.
+        # The bits of floats, so that no device or change of precision can round them.
         bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.int64)
         texts = [kept[name].astype(np.int64) for name in ("references", "output", "bits")]
         first = 2 * texts[2] + (names is not None)
@@ -97,8 +97,8 @@ class CorpusScore(torchmetrics.Metric):
         getattr(self, self._name).append(torch.from_numpy(found).to(self.device))
 
     def forward(self, *arguments: Any, **options: Any) -> Any:
-        """Add a batch and return its own score; a batch that is refused changes nothing."""
-        # The base class empties the state before it looks at the batch.
+        """Add a batch and return its own score; a refused batch does not change the state."""
+        # The base class clears the state before it checks the batch.
         before, rows = dict(vars(self)), list(getattr(self, self._name))
         try:
             found = super().forward(*arguments, **options)
@@ -145,7 +145,7 @@ class CorpusScore(torchmetrics.Metric):
                     self.unsync()
 
     def sync(self, *arguments: Any, **options: Any) -> None:
-        """Gather the rows of all ranks, those without any as well."""
+        """Gather the rows of all ranks, including ranks without rows."""
         # The base class gives a rank without data a state of another type and shape.
         if not len(getattr(self, self._name)):
             nothing = np.empty((0, 3 + len(self.metric.columns)), dtype=np.int64)
@@ -177,7 +177,7 @@ class CorpusScore(torchmetrics.Metric):
         return together
 
     def _check_ids(self, named: bool) -> None:
-        """Raise an InputError where segments with ids follow segments without, or the reverse."""
+        """Raise an InputError if some segments have ids and others do not."""
         if any(
             bool(rows[0, 0] & 1) != named for rows in getattr(self, self._name)[-1:] if len(rows)
         ):

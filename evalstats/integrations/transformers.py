@@ -1,9 +1,9 @@
-"""Hugging Face `Trainer`: corpus scores with intervals, and stopping on no real improvement.
+"""Hugging Face `Trainer`: corpus scores with intervals, and stopping without improvement.
 
 A trainer calls one `compute_metrics` for everything: each of several evaluation sets, `predict` on
-a test set, an evaluation long after the training. It does not say which set it evaluates, but it
-hands over the labels, and these tell sets apart. A trainer of several processes fills their last
-batches with rows from the start of the set; these are left out here.
+a test set, an evaluation long after the training. It does not pass on which set it evaluates, but
+it passes the labels, which identify sets. A trainer with several processes fills the last batches
+with rows from the start of the set; these are left out here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ except ImportError as error:
         "pip install '.[transformers]'"
     ) from error
 
-#: Beside the model in every checkpoint.
+#: File beside the model in every checkpoint.
 STATE_FILE = "evalstats_monitor.json"
 
 
@@ -44,33 +44,32 @@ class MonitorCallback(TrainerCallback):
     during the training counts as one check. The monitor's state is saved in each checkpoint and
     read again when training resumes from it.
 
-    What else the trainer evaluates is no check: the monitored set before and after the training is
-    scored, other sets are scored against their own labels, decoded; where a function decodes, they
-    have no score. Where two evaluation sets have as many segments, `labels` must say which is the
-    monitored one.
+    Other evaluations do not count as checks: the monitored set before and after the training is
+    scored, and other sets are scored against their own decoded labels (if `decode` is a function,
+    they have no score). If two evaluation sets have the same number of segments, `labels` must
+    identify the monitored one.
 
-    Rows with which a trainer of several processes fills its last batches are left out. Where a set
-    does not say how many rows it has, and its last rows repeat its first ones, there is a warning
-    and no score.
+    Rows that a trainer with several processes adds to fill its last batches are left out. If a set
+    has no length, and its last rows repeat its first ones, there is a warning and no score.
 
     Parameters
     ----------
     monitor : Monitor
         With the references of the evaluation set, in its order, and `patience` to stop early.
     decode : tokenizer or callable, optional
-        What turns predictions into outputs: a tokenizer, for generated token ids
-        (`predict_with_generate=True`), or a function from predictions to N outputs. Without it,
-        for metrics that need no references, each segment scores 1 where the largest logit is that
-        of its label, else 0: the accuracy of a classifier, with ``Mean("accuracy")``; of metrics of
-        labels, such as `Confusion`, the output is the class with the largest logit.
+        Converts predictions into outputs: a tokenizer, for generated token ids
+        (`predict_with_generate=True`), or a function from predictions to N outputs. Without it, for
+        metrics that need no references, each segment scores 1 if its label has the largest logit,
+        otherwise 0: the accuracy of a classifier, with ``Mean("accuracy")``. For metrics of labels,
+        such as `Confusion`, the output is the class with the largest logit.
     labels : sequence, optional
-        The labels of the evaluation set, one row a segment, which tell it apart from others. By
-        default it is the first set that is evaluated with as many segments as there are references.
+        The labels of the evaluation set, one row per segment, which identify it. By default it is
+        the first evaluated set with as many segments as there are references.
 
     Raises
     ------
     InputError
-        When training begins, where `metric_for_best_model` is almost the name of what is logged.
+        When training begins, if `metric_for_best_model` is almost a logged name.
     """
 
     def __init__(self, monitor: Monitor, decode: Any = None, *, labels: Any = None) -> None:
@@ -81,7 +80,7 @@ class MonitorCallback(TrainerCallback):
         self._n_segments: int | None = None
 
     def compute_metrics(self, prediction: Any) -> dict[str, float]:
-        """Check the predictions and return what is to be logged (`Checkpoint.to_log`)."""
+        """Check the predictions and return the values to log (`Checkpoint.to_log`)."""
         outputs, labels = self._set.rows(prediction, self._n_segments)
         training = self._step is not None
         if not self._set.holds(labels, len(outputs), remember=training, alone=training):
@@ -105,16 +104,16 @@ class MonitorCallback(TrainerCallback):
         else:
             warnings.warn(
                 f"training resumes at step {state.global_step} but there is no {path}: the "
-                f"monitor starts anew; call monitor.load_state_dict to avoid this",
+                "monitor starts from the beginning; call monitor.load_state_dict to avoid this",
                 stacklevel=2,
             )
 
     def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Check no more: what is evaluated from now on is of some checkpoint, not of this step."""
+        """Stop checking: later evaluations belong to a checkpoint, not to this step."""
         self._step = None
 
     def on_prediction_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Note how many segments the set has that is being evaluated, if it has a length."""
+        """Store the number of segments of the evaluated set, if it has a length."""
         data = getattr(kwargs.get("eval_dataloader"), "dataset", None)
         self._n_segments = len(data) if isinstance(data, Sized) else None
 
@@ -138,8 +137,8 @@ def _are_several_processes() -> bool:
 class LabelledSet:
     """The evaluation set that references belong to.
 
-    With `labels`, the set that is evaluated with these. Without, the first one that has as many
-    segments as there are references; its labels are remembered.
+    With `labels`, the set with these labels. Without, the first set with as many segments as there
+    are references; its labels are remembered.
     """
 
     def __init__(self, references: Any, metric: Metric, decode: Any, labels: Any) -> None:
@@ -160,13 +159,13 @@ class LabelledSet:
         self._size: int | None = None
 
     def rows(self, prediction: Any, n_segments: int | None = None) -> tuple[Any, Any]:
-        """Return the outputs and the labels of an evaluation, without the rows that fill batches.
+        """Return the outputs and the labels of an evaluation, without rows that fill batches.
 
-        `prediction` is what a trainer hands over, of `n_segments`, by default those of this set.
+        `prediction` comes from a trainer and has `n_segments`, by default as many as this set.
         """
         predictions, labels = prediction.predictions, prediction.label_ids
         if self.decode is None and self.metric.uses_references:
-            # Of metrics of labels, the most probable classes.
+            # For metrics of labels, the most probable classes.
             outputs = _logits(predictions, labels).argmax(axis=1)
         else:
             outputs = decoded(predictions, self.decode, labels)
@@ -174,12 +173,12 @@ class LabelledSet:
         return unpadded(outputs, labels, n_segments, self._pad)
 
     def holds(self, labels: Any, n_segments: int, remember: bool, alone: bool = False) -> bool:
-        """Return whether these are the labels of the set; remember the first ones that are.
+        """Return whether these are the labels of the set; the first match is remembered.
 
-        Two sets of as many segments that are to be told apart (`alone`) and have no names raise an
-        `InputError`.
+        Two unnamed sets of equal size raise an `InputError` if they must be distinguished
+        (`alone`).
         """
-        # Without references the first set that is seen says how many segments it has.
+        # Without references the first set gives the number of segments.
         expected = len(self.references) if self.metric.uses_references else self._size
         expected = expected or n_segments
         fits = n_segments == expected
@@ -187,16 +186,16 @@ class LabelledSet:
         holds = fits and self.fingerprint in (None, found)
         if fits and not holds and alone and not self._is_named:
             raise InputError(
-                f"several evaluation sets have {n_segments} segments; say which one the references "
-                f"belong to: labels=[row['labels'] for row in that_set]"
+                f"several evaluation sets have {n_segments} segments; identify the one with these "
+                "references: labels=[row['labels'] for row in that_set]"
             )
         if remember and holds:
             self.fingerprint, self._seen, self._size = found, True, n_segments
         elif remember and not self._seen:
             warnings.warn(
-                f"an evaluation of {n_segments} segments is passed by: "
-                + ("its labels are others" if fits else f"there are references of {expected}")
-                + "; give references and labels of the set that is evaluated",
+                f"an evaluation of {n_segments} segments is skipped: "
+                + ("its labels are different" if fits else f"there are references of {expected}")
+                + "; give references and labels of the evaluated set",
                 stacklevel=3,
             )
         return holds
@@ -204,17 +203,17 @@ class LabelledSet:
     def scored_by_labels(
         self, outputs: Any, labels: Any, may_be_filled: bool = False
     ) -> dict[str, float]:
-        """Score outputs on another set against its own labels; nothing where they are no text.
+        """Score outputs on another set against its own labels; nothing if these are not text.
 
-        With `may_be_filled` nobody knows how many rows fill batches: a set that ends as it begins
-        has no score.
+        With `may_be_filled` the number of rows that fill batches is unknown, so a set that ends as
+        it begins has no score.
         """
         marks = row_marks(outputs, labels, self._pad) if may_be_filled else []
         if any(marks[-n:] == marks[:n] for n in range(1, len(marks))):
             warnings.warn(
-                f"{len(outputs)} rows of several processes have no score: the last ones repeat the "
-                f"first ones, and nothing says how many of them fill batches; use MonitorCallback, "
-                f"which knows, or evaluate this set with one process",
+                f"{len(outputs)} rows of several processes have no score: the last ones repeat "
+                "the first ones, and it is unknown how many of them fill batches; use "
+                "MonitorCallback, which knows it, or evaluate this set with one process",
                 stacklevel=3,
             )
             return {}
@@ -233,9 +232,9 @@ class LabelledSet:
 def unpadded(outputs: Any, labels: Any, n_segments: int, pad: int | None = None) -> tuple[Any, Any]:
     """Return the first `n_segments` outputs and labels, if all rows after them repeat them.
 
-    What fills batches is the set from its start, in its order, as often as it takes. Labels say
-    whether rows are the same, or the outputs where there are none: a model may answer the same
-    input differently in another batch. Rows that do not repeat the first ones all stay.
+    Batches are filled with the set from its start, in order, repeatedly if needed. Rows are
+    compared by labels, or by outputs without labels, because a model may answer the same input
+    differently in another batch. If rows do not repeat the first ones, all are kept.
     """
     if not 0 < n_segments < len(outputs):
         return outputs, labels
@@ -255,14 +254,14 @@ def unpadded(outputs: Any, labels: Any, n_segments: int, pad: int | None = None)
 
 
 def row_marks(outputs: Any, labels: Any, pad: int | None = None) -> list[Any]:
-    """Return something that is equal for equal rows: of labels, or of outputs if there are none."""
+    """Return marks that are equal for equal rows of labels, or of outputs without labels."""
     return list(zip(*_label_bytes(labels, pad), strict=False)) or list(outputs)
 
 
 def fingerprint(labels: Any, pad: int | None = None) -> str:
-    """Return a hash of labels, row by row, whatever they were padded with: -100 or `pad`.
+    """Return a hash of labels, row by row, without padding (-100 or `pad`).
 
-    Rows have one length or several; there may be a tuple or a mapping of such labels.
+    Rows may differ in length; there may be a tuple or a mapping of such labels.
     """
     digest = sha256()
     for rows in _label_bytes(labels, pad):
@@ -271,7 +270,7 @@ def fingerprint(labels: Any, pad: int | None = None) -> str:
 
 
 def _label_bytes(labels: Any, pad: int | None) -> list[list[bytes]]:
-    """Return of each label, of which there may be several or none, the rows without padding.
+    """Return the rows without padding for each of any number of labels.
 
     A row is its type, its shape and its values.
     """
@@ -290,11 +289,11 @@ def _label_bytes(labels: Any, pad: int | None) -> list[list[bytes]]:
 
 
 def decoded(predictions: Any, decode: Any, labels: Any = None) -> Any:
-    """Return the outputs, one a segment, from what the trainer predicted.
+    """Return the outputs, one per segment, from the trainer's predictions.
 
-    Without `decode` they are 1 where the largest of a row's logits is that of its label, else 0.
+    Without `decode` they are 1 if the label has the largest logit of a row, else 0.
     """
-    # With other outputs of the model beside them, logits and token ids come first.
+    # If the model has other outputs too, logits and token ids come first.
     first = predictions[0] if isinstance(predictions, tuple) else predictions
     if decode is None:
         return (_logits(predictions, labels).argmax(axis=1) == labels).astype(np.float64)
@@ -310,13 +309,13 @@ def decoded(predictions: Any, decode: Any, labels: Any = None) -> Any:
             f"of {ids.shape}; use Seq2SeqTrainer with predict_with_generate=True, or give a "
             f"function as decode"
         )
-    # Trainer fills shorter rows with -100, which no tokenizer knows.
+    # Trainer pads shorter rows with -100, which is not a token.
     known = np.where(ids >= 0, ids, decode.pad_token_id)
     return decode.batch_decode(known, skip_special_tokens=True)
 
 
 def _logits(predictions: Any, labels: Any) -> NDArray[Any]:
-    """Return the logits of a classifier, `(N, classes)`, of which labels `(N,)` are beside them."""
+    """Return the logits of a classifier, `(N, classes)`, checked against labels `(N,)`."""
     first = predictions[0] if isinstance(predictions, tuple) else predictions
     logits: NDArray[Any] = np.asarray(first)
     if logits.ndim != 2 or np.shape(labels) != logits.shape[:1]:

@@ -1,4 +1,4 @@
-"""What records of JSON hold: fields, labels, names, and hashes of texts."""
+"""Contents of JSON records: fields, labels, names, and hashes of texts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError
 
-#: What JSON holds: objects, lists, texts, numbers, true, false and null.
+#: Values of JSON: objects, lists, texts, numbers, true, false and null.
 Json: TypeAlias = Any
-#: What messages call the types of JSON.
+#: Names of the types of JSON in messages.
 _KINDS = {str: "text", int: "a whole number", bool: "true or false", dict: "an object"}
 
 
 def require(record: Any, *keys: str, where: str, kind: type = object) -> Json:
-    """Return ``record[key][key]...``, or say which key is missing, or is not of a kind.
+    """Return ``record[key][key]...``; raise if a key is missing or has another type.
 
     Text must not be empty.
     """
@@ -41,17 +41,17 @@ def get(record: Any, *keys: str) -> Json:
 
 
 def first_of(document: Any) -> Json:
-    """Return the first of a list, None of an empty one and of anything else."""
+    """Return the first element of a list, or None for anything else."""
     return document[0] if isinstance(document, list) and document else None
 
 
 def has(record: Any, *keys: str) -> bool:
-    """Return whether what JSON holds is an object with all of these keys."""
+    """Return whether a value is an object with all of these keys."""
     return isinstance(record, dict) and record.keys() >= set(keys)
 
 
 def fingerprint(*texts: str) -> str:
-    """Return a hash of texts, which tells whether two logs speak of the same; empty for none."""
+    """Return a hash of texts, to check that two logs have the same texts; empty without texts."""
     if not texts:
         return ""
     whole = "\0".join([*map(str, map(len, texts)), *texts])
@@ -59,9 +59,10 @@ def fingerprint(*texts: str) -> str:
 
 
 def as_name(text: str, most: int = 60) -> str:
-    """Return a text as a name: on one line, with nothing that does not show, cut where it is long.
+    """Return a text as a name: on one line, without invisible characters, cut if it is long.
 
-    What was changed by more than blanks ends with a hash, so that other texts have other names.
+    If more than blanks was changed, the name ends with a hash, so that different texts have
+    different names.
     """
     line = " ".join(text.split())
     name = "".join(c for c in line if c == " " or not is_unseen(c))
@@ -79,9 +80,9 @@ def dotted(record: Any, path: str) -> str:
 
 
 def paths_of(record: Any, *keys: str) -> tuple[str, ...]:
-    """Return the paths of what can be labels in parts of a record: "doc.passage", "doc.level".
+    """Return the paths of possible labels in parts of a record: "doc.passage", "doc.level".
 
-    Lists and objects, which hardly any two items share, are none.
+    Without lists and objects, which two items rarely share.
     """
     return tuple(
         f"{key}.{name}"
@@ -93,7 +94,7 @@ def paths_of(record: Any, *keys: str) -> tuple[str, ...]:
 
 
 def as_label(value: Any) -> str:
-    """Return what JSON holds as text: texts and numbers as they are, empty for null."""
+    """Return a JSON value as text: texts and numbers unchanged, empty for null."""
     if isinstance(value, (str, int, float, bool)):
         return str(value)
     return "" if value is None else json.dumps(value, sort_keys=True, ensure_ascii=True)

@@ -59,12 +59,12 @@ from evalstats.statistics.segments import SegmentStatistics
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: Metrics that can be called otherwise.
+#: Metrics with a name that can be changed.
 _RENAMED = (Mean, Ratio, Trials)
 
 
 class LogOptions(TypedDict, total=False):
-    """What of logs is analysed, and how they are read."""
+    """Options for selecting and reading logs."""
 
     task: Patterns
     metric: Patterns
@@ -99,52 +99,52 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
     Parameters
     ----------
     logs : sequence or mapping of Log, path or frame, or one of them
-        Logs of at least two systems, in any number of files and folders; those of other tasks of
-        one system are joined. A mapping gives names to logs of one system each.
+        Logs of at least two systems, in any number of files and folders; logs of one system on
+        different tasks are joined. A mapping gives names to logs of one system each.
     task, metric, filter : str or sequence of str, optional
-        What to compare, as shells match file names; by default all there is.
+        What to compare, with shell patterns; by default everything.
     system : str or sequence of str, optional
-        Which systems, by patterns as well, and in which order.
+        The systems in order, also with patterns.
     groups, strata : str or sequence, optional
         Labels of the items, by name: a column of a table, or a path of keys in the log
-        (``"doc.passage_id"``). Or one label an item, where items are numbered by lines, or come in
-        the order of their names. Strata are for one task: several are strata themselves.
+        (``"doc.passage_id"``). Or one label per item, if items are numbered by lines, or sorted by
+        name. Strata are only for one task; several tasks are strata themselves.
     by : str or sequence, optional
-        Labels as well, of one task: a row a domain, and whether they differ, as `Comparison.by`.
+        Labels of one task: results per domain, and whether domains differ, as in `Comparison.by`.
     aggregate
-        Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
+        The total over several tasks, as in `Suite`; for one task as in `compare`.
     missing : {"error", "failure", "intersect", "available"}, optional
-        What to do where not all systems have the same items, metrics or tasks: refuse, or compare
-        what all have; where scores are missing, ``"available"`` takes the mean of those that there
-        are. The notes say how many were left out. With ``"failure"`` answers without a 0/1 score,
-        and items without an answer, count as failed. By default what ended with an error counts as
-        its harness counts it (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and all else
-        that is missing is refused.
+        What to do if systems have different items, metrics or tasks: refuse (``"error"``), or
+        compare what all have (``"intersect"``). ``"available"`` takes means of the scores that
+        exist. Notes report how many were left out. With ``"failure"``, answers without a 0/1 score,
+        and items without an answer, count as failed. By default errors count as in their harness
+        (SWE-bench, τ-bench, promptfoo, DeepEval: as failed), and anything else that is missing is
+        refused.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips"}, or a list, optional
-        What several answers to an item are, as in `read_log`; by default what the first log says.
-        Of several each is a metric: ``["pass^1", "pass^4"]``.
+        How to treat several answers to an item, as in `read_log`; by default as in the first log.
+        Each value of a list is a metric: ``["pass^1", "pass^4"]``.
     directions, columns : mapping, optional
         As in `read_log`: ``{"judge": "lower"}`` and ``{"mine": "score"}``.
     human : path, frame, Log or str, optional
-        People's scores of a random sample of the items, where the scores are those of a judge: a
-        table, joined by the ids of the items and the names of systems, or the name of a column of
-        the logs. The result is prediction-powered (`evalstats.Judged`). Of several metrics each is
-        a judge, and people's scores correct all together.
+        People's scores of a random sample of the items, if the logs have scores of a judge: a
+        table, joined by item ids and names of systems, or the name of a column of the logs. The
+        result is prediction-powered (`evalstats.Judged`). With several metrics each is a judge, and
+        people's scores correct all of them together.
     paired : bool
-        `False` where the systems answered other items: each is then a sample of its own, as in
+        `False` if the systems answered different items: each is then a separate sample, as in
         `compare`.
     **options
-        As in `compare`, or for several tasks in `Suite.compare`.
+        As in `compare`, or, for several tasks, in `Suite.compare`.
 
     Returns
     -------
     Comparison
-        Of one task, or of several with their total.
+        The comparison on one task, or on several with their total.
 
     Raises
     ------
     InputError
-        For what cannot be read or joined, and for options that do not go with several tasks.
+        If logs cannot be read or joined, or if options do not work with several tasks.
 
     Examples
     --------
@@ -164,9 +164,9 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
 @also_called(systems="logs", metrics="metric", seed="rng")
 @taking(EstimatedLogs)
 def estimate_logs(logs: Logs, **options: Unpack[EstimatedLogs]) -> Estimates:
-    """Score one system, or several, on one task or several, and say how sure the scores are.
+    """Score one or several systems on one or several tasks, with intervals.
 
-    Parameters are those of `compare_logs`; options those of `Suite.estimate`.
+    Parameters are the same as for `compare_logs`, and options as for `Suite.estimate`.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def estimate_logs(logs: Logs, **options: Unpack[EstimatedLogs]) -> Estimates:
 def _suite_of(
     logs: Logs, options: Mapping[str, Any], least: int = 1
 ) -> tuple[Suite, Any, dict[str, Any]]:
-    """Return the tasks of logs of at least so many systems, the labels `by`, and other options."""
+    """Return the tasks of logs of at least `least` systems, the labels `by`, and other options."""
     asked = dict(options)
     known = asked.keys() & {*LogOptions.__annotations__, "by", "paired"}
     of_logs = {name: asked.pop(name) for name in known}
@@ -208,11 +208,11 @@ def _suite_of(
 class Joined(NamedTuple):
     """Logs that were joined.
 
-    `tasks` has one table a metric of each task, all of the same segments; `paths` has the system of
-    each log that holds only one, by its path; `totals` are those of groups that the logs average;
-    `unread` says what of the logs was left out, and why; `texts` has the questions, targets and
-    answers of each task, one a segment: ``{"arc": {"question": [...], "gpt": [...]}}``. `labels`
-    has the name, in the tables, of each label that was asked for, by what it is for.
+    `tasks` has one table per metric for each task, with the same segments; `paths` has the system
+    of each log with only one, by path; `totals` are the totals of groups that the logs average;
+    `unread` lists what was left out of the logs, and why; `texts` has the questions, targets and
+    answers of each task, one per segment: ``{"arc": {"question": [...], "gpt": [...]}}``. `labels`
+    has the name, in the tables, of each requested label, by purpose.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -224,15 +224,15 @@ class Joined(NamedTuple):
     labels: Mapping[str, Any] = MappingProxyType({})
 
     def several(self) -> Joined:
-        """Return the same, or say why logs have one system: one was not read, or they share it."""
+        """Return the same, or raise with the reason if logs have only one system."""
         tables = next(iter(self.tasks.values()))
         systems = distinct(name for table in tables for name in table.systems)
         why = f"; left out: {first_few(self.unread)}" if self.unread else ""
         if len(self.paths) > 1:
             paths = first_few(self.paths, " and ")
-            why += f"; {paths} are of it: where they are two systems, give them names"
+            why += f"; {paths} all belong to it: if they are different systems, give them names"
         if len(systems) < 2 and why:
-            raise InputError(f"at least 2 systems are needed, got {systems[0]!r} alone{why}")
+            raise InputError(f"at least 2 systems are needed, got only {systems[0]!r}{why}")
         return self
 
 
@@ -256,12 +256,11 @@ def joined(
 ) -> Joined:
     """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`.
 
-    `labels` are `groups`, `strata` and the like, by what they are for. Systems that are called
-    after their files may be `called_apart`, by what tells these apart.
-    Of battles `strengths` says what they are, of two systems too, which else have win rates. Of
-    systems that are not paired each has tables of its own, with its own items. Tasks that were
-    not asked alike are noted, and refused where `allow_changes`, as in `gate`, does not name what
-    differs.
+    `labels` are `groups`, `strata` and so on, by purpose. Systems named after their files may be
+    `called_apart`, by the difference of these names. For battles, `strengths` is the scale of
+    strengths, also for two systems, which otherwise have win rates. Systems that are not paired
+    each have their own tables with their own items. Tasks with different settings are noted, and
+    refused unless `allow_changes`, as in `gate`, lists the difference.
     """
     if missing is not None:
         choice(missing, MISSING, "missing")
@@ -279,7 +278,7 @@ def joined(
     check_patterns(is_higher, metrics, "directions", "metric ")
     people: dict[str, list[SegmentStatistics]] = {}
     if human is not None:
-        # Which scores are better is the judge's to say.
+        # The direction of scores comes from the judge's.
         how: dict[str, Any] = {"directions": {"*": "higher"}, "missing": "available"}
         if column is not None:
             how |= {"task": task, "metric": column, "systems": systems}
@@ -303,7 +302,7 @@ def joined(
     parts = [_tables(side, averages, wanted.task, missing, notes) for side in pivots]
     whole = _merged(parts)
     if human is not None:
-        # A column that is read is not left out.
+        # A column that is read is not reported as left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
         whole = whole._replace(tasks=_corrected(whole.tasks, people, notes))
     common = [line for part in parts for line in common_item_notes(part.tasks)]
@@ -323,14 +322,14 @@ def _pivots(
     are_paired: bool,
     notes: list[Note],
 ) -> list[dict[Key, Pivot]]:
-    """Return the pivots of all systems by key, or of each alone, with notes on their runs."""
+    """Return the pivots of all systems by key, or of each separately, with notes on runs."""
     why = ""
     if not are_judged and (not ways or (ways[0] == "runs" and missing == "intersect")):
         rows = whole_runs(rows, notes)
     if not ways:
         way, why = usual_epochs([one for of_key in rows.values() for one in of_key])
         if way == "runs" and are_judged:
-            way, why = "mean", "people's scores are of single answers"
+            way, why = "mean", "people's scores are for single answers"
         ways = (way,)
     pivots = pivots_of(rows, ways, are_paired)
     notes += run_notes([one for side in pivots for one in side.values()], ways, why)
@@ -340,7 +339,7 @@ def _pivots(
 def _labelled(
     pivots: list[dict[Key, Pivot]], labels: Mapping[str, Labels]
 ) -> tuple[list[dict[Key, Pivot]], dict[str, Any]]:
-    """Return pivots with the labels that came by place, and what all labels are called."""
+    """Return pivots with labels given by place, and the names of all labels."""
     named: dict[str, Any] = {}
     taken = list(chain.from_iterable(map(_names_in, labels.values())))
     for argument, given in labels.items():
@@ -367,7 +366,7 @@ def _labelled(
 
 
 def _names_in(labels: Any) -> tuple[str, ...]:
-    """Return the labels that have the names of some in a log: of one, or of two."""
+    """Return the one or two labels given by name."""
     if isinstance(labels, str):
         return (labels,)
     if isinstance(labels, Mapping):
@@ -382,7 +381,7 @@ def _tables(
     missing: str | None,
     notes: list[Note],
 ) -> Joined:
-    """Return the tables of pivots, with what is missing refused or noted."""
+    """Return the tables of pivots; missing items or scores are refused or noted."""
     by_task = _by_task({key: complete(pivot, missing, notes) for key, pivot in pivots.items()})
     tasks: dict[str, list[SegmentStatistics]] = {}
     texts: dict[str, dict[str, list[str]]] = {}
@@ -398,7 +397,7 @@ def _tables(
 def _by_task(tables: Mapping[Key, SegmentStatistics]) -> dict[str, dict[Key, SegmentStatistics]]:
     """Return the tables of each task by key; several filters of the same answers are its metrics.
 
-    A total over tasks would count such answers twice; then filters are metrics everywhere.
+    A total over tasks would count such answers twice, so filters become metrics.
     """
     filters: dict[tuple[str, tuple[str, ...] | None], set[str]] = {}
     for key, table in tables.items():
@@ -430,8 +429,8 @@ def _totals(
 ) -> tuple[NamedTotal, ...]:
     """Return the totals of the largest groups whose tasks are all compared.
 
-    `placed` has the name of the task in the comparison, and the table, of each task, metric and
-    filter. Of two groups of the same tasks that which one of the patterns `asked` names is taken.
+    `placed` has the name of the task in the comparison, and the table, for each task, metric and
+    filter. If two groups have the same tasks, the one named in the patterns `asked` is used.
     """
     by_key: dict[Key, list[Average]] = {}
     for average in sorted(averages, key=lambda one: not matches(one.key.task, asked)):
@@ -449,9 +448,10 @@ def _totals(
 def _total(
     averages: Sequence[Average], placed: Mapping[Key, tuple[str, SegmentStatistics]]
 ) -> NamedTotal | None:
-    """Return the total of one group, metric and filter, of which each system has an average.
+    """Return the total of one group, metric and filter for which all systems have an average.
 
-    None where systems average other tasks or by other weights, or not all tasks are compared.
+    None if systems average different tasks or with different weights, or if not all tasks are
+    compared.
     """
     group = averages[0].key
     keys = [group._replace(task=task) for task in averages[0].tasks]
@@ -463,7 +463,7 @@ def _total(
     metrics = {table.metric.name for table in tables.values()}
     if len(metrics) > 1 or len(tables) < len(keys):
         return None
-    # A filter that is no metric of its own is in the names of tasks.
+    # A filter that is not a metric is part of the names of tasks.
     name = group.part if placed[keys[0]][0] == keys[0].part else group.task
     weights: str | dict[str, float] = "micro" if "micro" in shared else "macro"
     if weights == "micro" and not all(isinstance(t.metric, Mean) for t in tables.values()):
@@ -472,7 +472,7 @@ def _total(
 
 
 def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
-    """Return questions, targets, and the first answers of each system, one a segment."""
+    """Return questions, targets, and the first answers of each system, one per segment."""
     columns: dict[str, list[str]] = {}
     for part in pivot.parts:
         items = part.rows.items
@@ -486,7 +486,7 @@ def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
 
 
 def _merged(sides: Sequence[Joined]) -> Joined:
-    """Return the tables of all sides by task; these have to have tasks of the same names."""
+    """Return the tables of all sides by task; the names of tasks must be the same."""
     first, *others = sides
     if not others:
         return first
@@ -494,20 +494,21 @@ def _merged(sides: Sequence[Joined]) -> Joined:
         if odd := side.tasks.keys() ^ first.tasks.keys():
             names = ", ".join(sorted(odd))
             raise InputError(
-                f"filters make tasks of some systems alone ({names}); choose one filter"
+                f"because of filters, some systems have tasks of their own ({names}); choose one "
+                "filter"
             )
     tasks = {name: [table for side in sides for table in side.tasks[name]] for name in first.tasks}
-    # Questions and answers of one system say nothing of those of another.
+    # Questions and answers of different systems cannot be compared.
     return Joined(tasks, totals=first.totals if {x.totals for x in sides} == {first.totals} else ())
 
 
 def _human_column(human: OneLog | None) -> str | None:
-    """Return the metric of the logs that people's scores are, None where they are a log."""
+    """Return the metric with people's scores, or None if they are a separate log."""
     if not isinstance(human, str) or Path(human).exists():
         return None
     if without_suffix(human) != human:
         raise InputError(
-            f"must be a file of people's scores, or a column of the table: there is no file "
+            "must be a file with people's scores, or a column of the table: there is no file "
             f"{shown(human)}",
             argument="human",
         )
@@ -515,11 +516,11 @@ def _human_column(human: OneLog | None) -> str | None:
 
 
 def _without(logs: Sequence[Log], column: str | None) -> list[Log]:
-    """Return logs without the metric that people's scores are, which is none of the judge."""
+    """Return logs without the metric with people's scores."""
     kept = [log.less(lambda rows: rows.key.metric == column) for log in logs]
     if logs and not any(log.rows for log in kept):
         raise InputError(
-            f"must be one of two metrics, beside the judge's; there is {column} alone",
+            f"must be one of at least two metrics, besides the judge's; there is only {column}",
             argument="human",
         )
     return [log for log in kept if log.rows]
@@ -530,9 +531,9 @@ def _corrected(
     people: Mapping[str, Sequence[SegmentStatistics]],
     notes: list[Note],
 ) -> dict[str, list[SegmentStatistics]]:
-    """Return a judge's statistics, by task, corrected by people's; what is left out is noted.
+    """Return a judge's statistics, by task, corrected by people's; omissions are noted.
 
-    People's scores that name no task are those of an only one.
+    People's scores without a task are used for a single task.
     """
     judged = {}
     for task, tables in tasks.items():
@@ -540,7 +541,7 @@ def _corrected(
         if named is None:
             what = f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}"
             raise InputError(what, argument="human")
-        # Systems that are not paired have a table each.
+        # Systems that are not paired have one table each.
         metrics = distinct(table.metric.name for table in tables)
         fitting = [table for table in named if table.metric.name in metrics] or named
         if wrong := _unlike_people(tables, fitting, metrics):
@@ -556,18 +557,18 @@ def _corrected(
 def _unlike_people(
     tables: Sequence[SegmentStatistics], people: Sequence[SegmentStatistics], metrics: Sequence[str]
 ) -> str:
-    """Return why people's scores cannot correct those of judges, under these metrics; or ""."""
+    """Return why people's scores cannot correct scores of judges with these metrics, or ""."""
     names, known = ", ".join(metrics), people[0].systems
     if len(people) > 1:
         theirs = ", ".join(table.metric.name for table in people)
-        must = f"must be people's scores under one metric; they are of {theirs}"
-        return f"{must}, and the judge's of {names}; give one metric"
+        must = f"must be people's scores for one metric; they are for {theirs}"
+        return f"{must}, and the judge's for {names}; give one metric"
     if len({table.metric.higher_is_better for table in tables}) > 1:
-        must = "is of judges whose scores have one direction"
-        return f"{must}, and those of {names} differ; give one metric"
+        must = "needs judges whose scores have the same direction"
+        return f"{must}, but {names} differ; give one metric"
     for metric in (table.metric for table in (*tables, *people)):
         if not isinstance(metric, Mean):
-            return f"is of scores whose mean is taken, and {metric.name} is none"
+            return f"needs a mean of scores, but {metric.name} is not one"
     for system in chain.from_iterable(table.systems for table in tables):
         if system not in known:
             return f"has no scores of {system!r}; it has {', '.join(known)}"
@@ -577,7 +578,7 @@ def _unlike_people(
 def _judged(
     tables: Sequence[SegmentStatistics], people: SegmentStatistics, notes: list[Note]
 ) -> SegmentStatistics:
-    """Return statistics of judges and people, joined by the ids of items; what lacks is noted.
+    """Return statistics of judges and people, joined by item ids; omissions are noted.
 
     Each judge has a table of the same items.
     """
@@ -588,8 +589,8 @@ def _judged(
     known = [i for i, item in enumerate(people.segment_ids) if item in places]
     if not known:
         raise InputError(
-            f"and the logs have no item in common: {shown(people.segment_ids[0])} and "
-            f"{shown(table.segment_ids[0])} are the first ones",
+            "and the logs have no item in common: the first ids are "
+            f"{shown(people.segment_ids[0])} and {shown(table.segment_ids[0])}",
             argument="human",
         )
     if n_unknown := len(people.segment_ids) - len(known):
@@ -599,14 +600,15 @@ def _judged(
     systems = [people.systems.index(name) for name in table.systems]
     at = [places[people.segment_ids[i]] for i in known]
     rows[:, at] = people.values[systems][:, known]
-    # An item that a judge has not scored says nothing of that judge.
+    # Items without a score of a judge are not used for this judge.
     scored = [values[..., 1:] > 0 for values in (rows, *(one.values for one in tables))]
     labelled = np.all(scored, axis=0).astype(np.float64)
     for name, marks in zip(table.systems, labelled[..., 0], strict=True):
         n = int(np.sum(marks))
         if not 0 < n < len(marks):
             raise InputError(
-                f"must have scores of a part of the items of {name!r}, got {n:,} of {len(marks):,}",
+                f"must have scores of some, but not all, items of {name!r}, got {n:,} of "
+                f"{len(marks):,}",
                 argument="human",
             )
     # Few logs have people's scores, or battles.
@@ -620,10 +622,10 @@ def _judged(
 
 
 def _refuse_for_battles(given: Mapping[str, Any]) -> None:
-    """Raise for what only scores of items have, such as labels that are no names."""
+    """Raise for options that only work with scores of items, such as labels by place."""
     for name, value in given.items():
         if value is not None and not (name in ("groups", "strata", "by") and _names_in(value)):
-            what = "is for scores of items, and these are battles; leave it out"
+            what = "is for scores of items, but these are battles; leave it out"
             raise InputError(what, argument=name)
 
 
@@ -633,36 +635,36 @@ def _of_arena(
     labels: Sequence[str],
     strengths: BradleyTerry | None,
 ) -> Joined:
-    """Return battles: of two systems their win rates, and of several the table of strengths."""
+    """Return battles: win rates of two systems, or the table of strengths of several."""
     from evalstats.designs.arenas.arena import linked, position_notes, win_rates
 
     table = _battles(logs, places)
     n, notes = len(table.points), sentences(notes_on(logs))
     are_rates = strengths is None and len(places) == 2 and n > 0
-    # Of strengths a note of theirs says what prompts and voters make of the errors.
+    # Strengths have their own note on errors with prompts and voters.
     is_told = bool(labels) or (bool(table.both_labels) and not are_rates)
     for name, cells in () if is_told else table.labels.items():
         n_asked = len(set(cells))
         # Several battles may share a prompt.
         if plain(name) in ASKED and "" not in cells and 1 < n_asked < n:
             notes.append(
-                f"{n:,} battles are of {n_asked:,} different {name}. If another test would have "
-                f'others, these are the units: give groups="{name}".'
+                f"{n:,} battles are about {n_asked:,} different {name}. If a new test would use "
+                f'new ones, resample these: give groups="{name}".'
             )
             break
     if are_rates:
         by_battle = () if labels else position_notes(table, as_units(n, None, None), Options())
         notes += [*table.notes, *by_battle, *table.tie_notes]
         return Joined({"": [win_rates(table)]}, notes)
-    # A summary stands in the place of statistics.
+    # A summary replaces statistics.
     table = linked(replace(table, metric=strengths or table.metric))
     return Joined({"": [cast(SegmentStatistics, table)]}, notes)
 
 
 def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:
-    """Return the battles between some systems, whose numbers these are, with all their labels.
+    """Return the battles between some systems, given with their numbers, with all labels.
 
-    Two rows of one item are a battle, one a system.
+    Two rows of one item are a battle, one row per system.
     """
     pairs: dict[tuple[int, str], list[tuple[int, float]]] = {}
     labels: dict[str, dict[tuple[int, str], Hashable]] = {}
@@ -675,7 +677,7 @@ def _battles(logs: Sequence[Log], systems: Mapping[str, int]) -> BattleTable:
                 pairs.setdefault(key, []).append((systems[one.system], score))
             for name, cells in one.items.labels.items():
                 labels.setdefault(name, {}).update(zip(keys, cells, strict=True))
-    # A battle against a system that is not wanted has one row here.
+    # A battle against an excluded system has one row here.
     both = {key: rows for key, rows in pairs.items() if len(rows) == 2}
     kept = {name: [cells.get(key, "") for key in both] for name, cells in labels.items()}
     numbers = np.array([[n for n, _ in rows] for rows in both.values()], dtype=np.intp)

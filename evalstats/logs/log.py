@@ -1,4 +1,4 @@
-"""`Log`, what a log holds and what was left out; `Format`, by which files become one."""
+"""`Log`, the contents of a log and what was left out; `Format`, a reader of files."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from evalstats.statistics.segments import SegmentStatistics
 #: A pattern, or several: ``"mmlu*"``.
 Patterns = str | Sequence[str] | None
 _NAMED = 3
-#: How far a score may be from the one that a log states.
+#: Tolerance between a score and the one reported in a log.
 _RELATIVE, _ABSOLUTE = 1e-6, 1e-9
 
 
 class Wanted(NamedTuple):
-    """Which rows are wanted, by patterns; what is kept as labels, by paths of keys (`dotted`).
+    """The requested rows, by patterns; and the requested labels, by paths of keys (`dotted`).
 
     `columns` are the roles of columns of tables: ``{"mine": "score"}``.
     """
@@ -47,31 +47,31 @@ class Wanted(NamedTuple):
 
     @classmethod
     def of(cls, task: Patterns, metric: Patterns, filter: Patterns, *others: Any) -> Wanted:
-        """Return the patterns of a caller, each one or several, or say what is wrong with them."""
+        """Return a caller's patterns, each one or several, checked."""
         patterns: list[Any] = [*map(as_patterns, (task, metric, filter), Key._fields)]
         return cls(*patterns, *others)
 
     def opened(self, groups: Mapping[str, Sequence[str]]) -> Wanted:
-        """Return the same with the tasks of the groups that are asked for by name."""
+        """Return the same with the tasks of the groups that are requested by name."""
         opened = chain.from_iterable(groups[name] for name in groups if matches(name, self.task))
         return self._replace(task=(*self.task, *opened))
 
     def has_task(self, task: str) -> bool:
-        """Return whether a task is wanted."""
+        """Return whether a task is requested."""
         return not self.task or matches(task, self.task)
 
     def has(self, key: Key) -> bool:
-        """Return whether the rows of this task, metric and filter are wanted."""
+        """Return whether the rows of this task, metric and filter are requested."""
         called = zip(_called(key), self[:3], strict=True)
         return all(not wishes or any(matches(n, wishes) for n in names) for names, wishes in called)
 
     def check(
         self, rows: Sequence[Rows], there: Sequence[Rows], where: str, groups: Iterable[str] = ()
     ) -> None:
-        """Raise where a pattern matches nothing, or no row matches all patterns.
+        """Raise if a pattern matches nothing, or if no row matches all patterns.
 
-        `rows` are those that match, and `there` all, for the message to say what there is; a task
-        may also be one of `groups`.
+        `rows` are the matching rows, and `there` all rows, for the message; a task may also be one
+        of `groups`.
         """
         known = dict.fromkeys(one.key for one in there)
         asked = dict(zip(Key._fields, self[:3], strict=True))
@@ -82,7 +82,7 @@ class Wanted(NamedTuple):
                 names, called = [*names, *groups], [*called, *groups]
             for name in wishes:
                 if not any(matches(n, [name]) for n in called):
-                    said = meant(name, names) if names else "there is none at all"
+                    said = meant(name, names) if names else "there are none"
                     if part == "metric" and "," in name:
                         said += "; a comma is between a metric and its filter"
                     raise InputError(f"{where}: there is no {part} {name!r}; {said}")
@@ -104,7 +104,7 @@ def _called(key: Key) -> tuple[tuple[str, ...], ...]:
 
 
 class Tables(Mapping[Key, SegmentStatistics]):
-    """The table of each key, which is computed when it is first asked for, and then kept."""
+    """The table of each key, computed on first use and kept."""
 
     def __init__(self, rows: Mapping[Key, Sequence[Rows]], epochs: str | None) -> None:
         self._rows, self._epochs = rows, epochs
@@ -123,11 +123,11 @@ class Tables(Mapping[Key, SegmentStatistics]):
 
 
 class Average(NamedTuple):
-    """The score of a group under one metric, as the log states it and as its tasks give it.
+    """The score of a group for one metric, as reported in the log and from its tasks.
 
-    `key` has the name of the group in the place of a task. `by_weights` has the mean over all items
-    of its tasks, "micro", and the mean of the scores of its tasks, "macro"; `weights` are those of
-    which the mean is the stated score, both where all tasks are of one size.
+    `key` has the name of the group as the task. `by_weights` has the mean over all items of its
+    tasks, "micro", and the mean of the scores of its tasks, "macro"; `weights` are the ones that
+    give the reported score, both if all tasks have the same size.
     """
 
     key: Key
@@ -141,25 +141,25 @@ class Average(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log(Result):
-    """What a log, or a table of scores, says: rows of every item, system, task and metric.
+    """The contents of a log or a table of scores: rows of every item, system, task and metric.
 
-    `read_log` makes it; printing it shows what was found, with the scores that were computed here
-    beside those that the log reports, and what was left out and why.
+    Made by `read_log`. Printing it shows the tables, with the computed scores beside the scores
+    reported in the log, and what was left out and why.
 
     Attributes
     ----------
     path : str
-        Where it was read.
+        The path it was read from.
     format : str
-        Whose format it is.
+        The name of the format.
     rows : tuple of Rows
-        By task, in the natural order of their names.
+        Rows by task, in the natural order of their names.
     epochs : str or None
-        What several answers to one item are in `tables`, as in `read_log`.
+        How `tables` treat several answers to one item, as in `read_log`.
     groups : mapping of str to tuple of str
-        Tasks that the harness calls by one name: those of a group, or with a tag.
+        Tasks with a common name in the harness: a group, or a tag.
     group_scores : mapping of (Key, str) to float
-        The scores of groups that the log states, by group, metric and filter, and system.
+        The scores of groups reported in the log, by group, metric and filter, and system.
     skipped : tuple of str
         What was left out, and why.
 
@@ -184,7 +184,7 @@ class Log(Result):
 
     @property
     def name(self) -> str:
-        """The name of the only system; of several, that of the file or folder."""
+        """The name of the only system; with several, the name of the file or folder."""
         return self.systems[0] if len(self.systems) == 1 else without_suffix(self.path) or self.path
 
     @property
@@ -201,26 +201,27 @@ class Log(Result):
     def tables(self) -> Mapping[Key, SegmentStatistics]:
         """Statistics with ids and labels, `(S, N, k)`, by (task, metric, filter).
 
-        Items are in the natural order of their ids; what a system lacks is a row of zeros. A table
-        is made when it is asked for, which is an `InputError` where its direction is not known.
+        Items are in the natural order of their ids; an item that a system lacks is a row of zeros.
+        Tables are made on first use, which raises an `InputError` if the direction of a metric is
+        unknown.
         """
         return Tables(by_key(self.rows), self.epochs)
 
     @property
     def reported(self) -> dict[Key, dict[str, float]]:
-        """The scores that the log states, by system."""
+        """The scores reported in the log, by system."""
         stated = by_key(one for one in self.rows if one.reported is not None)
         return {key: {r.system: r.reported or 0.0 for r in rows} for key, rows in stated.items()}
 
     @property
     def incomplete(self) -> dict[Key, str]:
-        """What each table lacks: items that the log says there were, or scores."""
+        """What each table lacks: items that the log reports, or scores."""
         lines = {key: incompleteness(rows) for key, rows in by_key(self.rows).items()}
         return {key: line for key, line in lines.items() if line}
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What has no score and counts as failed, as the harness counts it."""
+        """Answers without a score that count as failed, as in the harness."""
         failed = [one for one in self.rows if one.failed]
         whose = (", ".join(filter(None, (one.system, one.key.task))) for one in failed)
         lines = (f"{who}: {one.failed}" for who, one in zip(whose, failed, strict=True))
@@ -228,30 +229,30 @@ class Log(Result):
 
     @property
     def disagreements(self) -> tuple[str, ...]:
-        """Scores of the log that are not those of its items, both numbers named."""
+        """Scores of the log that differ from the scores of its items, with both numbers."""
         lines = []
         for one, _, score in self._scored:
             stated = one.reported
             if stated is not None and not np.isclose(score, stated, _RELATIVE, _ABSOLUTE):
                 lines.append(
-                    f"{one.key} of {one.system}: the log says {stated:.10g}, its items give "
+                    f"{one.key} of {one.system}: the log has {stated:.10g}, its items give "
                     f"{score:.10g}"
                 )
         for group in self.averages:
             if not group.weights:
                 micro, macro = group.by_weights.values()
                 lines.append(
-                    f"{group.key} of {group.system}: the log says {group.reported:.10g}, its "
+                    f"{group.key} of {group.system}: the log has {group.reported:.10g}, its "
                     f"{len(group.tasks)} tasks give {micro:.10g} over all items and {macro:.10g} "
-                    f"over tasks"
+                    "over tasks"
                 )
         return tuple(lines)
 
     @cached_property
     def averages(self) -> tuple[Average, ...]:
-        """The scores of groups of which all tasks are there, beside those that the log states.
+        """The scores of groups whose tasks are all present, beside the reported scores.
 
-        As the harness does, a task that lacks the metric is in no average of it.
+        As in the harness, tasks without the metric do not count in averages.
         """
         scores = {
             (one.key, one.system): (score, len(part.items.ids) + part.n_unscored)
@@ -276,7 +277,7 @@ class Log(Result):
 
     @cached_property
     def _scored(self) -> list[tuple[Rows, ItemScores, float]]:
-        """Rows with their items, and the score of all but those whose score is missing."""
+        """Rows with their items, and the score of all answers with a score."""
         scored = []
         for one in self.rows:
             part = item_scores(one)
@@ -285,12 +286,12 @@ class Log(Result):
         return scored
 
     def part(self, wanted: Wanted) -> Log:
-        """Return the rows that are wanted, which may be none."""
+        """Return the requested rows, which may be none."""
         opened = wanted.opened(self.groups)
         return self.less(lambda rows: not opened.has(rows.key))
 
     def less(self, is_left: Callable[[Rows], bool]) -> Log:
-        """Return the log without the rows that are left out, which may be all."""
+        """Return the log without some rows, which may be all."""
         return replace(self, rows=tuple(rows for rows in self.rows if not is_left(rows)))
 
     def renamed(self, names: Mapping[str, str]) -> Log:
@@ -307,7 +308,7 @@ class Log(Result):
         return replace(self, rows=tuple(one.counting(missing) for one in self.rows))
 
     def directed(self, directions: Mapping[str, bool]) -> Log:
-        """Return the log with the directions of some metrics as they are given."""
+        """Return the log with the given directions of some metrics."""
         rows = []
         for one in self.rows:
             metric: Metric = one.metric
@@ -324,7 +325,7 @@ class Log(Result):
         return replace(self, rows=tuple(rows))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: what was found, and what was left out."""
+        """Return plain Python values: the tables, and what was left out."""
         averages = [
             _record(x, x.n_items, "", x.by_weights[x.weights[0]] if x.weights else None)
             for x in self.averages
@@ -357,7 +358,7 @@ class Log(Result):
             {k: "" if v is None else format(v, shown.get(k, "")) for k, v in record.items()}
             for record in (*told["tables"], *told["group_scores"])
         ]
-        # What says nothing of any row is no column.
+        # Columns without any content are left out.
         empty = {"filter": ["", "none"], "answers": ["", "1"], "system": [], "items": []}
         empty["score"] = []
         used = [k for k in rows[0] if any(row[k] not in empty.get(k, [""]) for row in rows)]
@@ -368,7 +369,7 @@ class Log(Result):
         return [Table(f"{self.name} ({self.format}, {self.path})", header, lines, sides)]
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
-        # What was left out is what one wants to see.
+        # What was left out is always shown.
         return super()._below(verbose=True)
 
     def _notes(self) -> list[str]:
@@ -381,7 +382,7 @@ class Log(Result):
 
 
 def _record(one: Rows | Average, n: int, answers: str, score: float | None) -> dict[str, Any]:
-    """Return what is shown of rows, or of an average, of n items."""
+    """Return the printed fields of rows, or of an average, of n items."""
     computed = {"items": n, "answers": answers, "score": score, "reported": one.reported}
     return {**one.key._asdict(), "system": one.system, **computed}
 
@@ -394,7 +395,7 @@ def log_of(
     groups: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     group_scores: Mapping[tuple[Key, str], float] = MappingProxyType({}),
 ) -> Log:
-    """Return the rows that a format read as a `Log`, tasks in the natural order of their names.
+    """Return the rows read by a format as a `Log`, with tasks in natural order.
 
     Rows without any score are left out, and named in `Log.skipped` after the lines of `skipped`.
     """
@@ -408,8 +409,8 @@ def log_of(
             raise InputError(f"{path} has {one.key} of {one.system} twice")
         with np.errstate(over="ignore"):
             if not np.all(np.isfinite(np.nansum(one.values, axis=0, dtype=np.float64))):
-                raise InputError(f"{path}, {one.key}: scores are so large that no sum holds them")
-        # An answer that was not scored on purpose is (0, 0) of a mean.
+                raise InputError(f"{path}, {one.key}: scores are so large that their sum overflows")
+        # A deliberately unscored answer is (0, 0) in a mean.
         is_mean = isinstance(one.metric, Mean)
         if np.any(np.nan_to_num(one.values)) if is_mean else not np.all(one.is_gone):
             by_system[one.key, one.system] = replace(one, path=one.path or str(path))
@@ -425,12 +426,12 @@ def log_of(
             who = f"{one.key} of {one.system}"
             left.append(f"{part.n_unscored:,} of {whole} of {who}, which are unscored")
     for parts in of_key.values():
-        shared_labels(parts)  # What systems of one log say of an item must be the same.
+        shared_labels(parts)  # Labels of an item must agree between the systems of one log.
     return Log(str(path), format, kept, None, dict(groups), dict(group_scores), tuple(left))
 
 
 def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
-    """Return the rows of each task, metric and filter, one `Rows` a system."""
+    """Return the rows of each task, metric and filter, one `Rows` per system."""
     of_key: dict[Key, list[Rows]] = {}
     for one in rows:
         of_key.setdefault(one.key, []).append(one)
@@ -438,9 +439,9 @@ def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
 
 
 def incompleteness(rows: Sequence[Rows]) -> str:
-    """Return a line on what logs lack by their own account, and on how many scores are missing.
+    """Return a line on what logs lack by their own counts, and on missing scores.
 
-    As in "2 of 8 scores are missing (1 of A, 1 of B)"; the line is empty where nothing is.
+    As in "2 of 8 scores are missing (1 of A, 1 of B)"; the line is empty if nothing is missing.
     """
     systems: dict[str, list[str]] = {}
     for one in rows:
@@ -460,7 +461,7 @@ def incompleteness(rows: Sequence[Rows]) -> str:
 
 
 def as_patterns(patterns: Patterns, name: str) -> tuple[str, ...]:
-    """Return patterns as a tuple, which is empty where everything is welcome."""
+    """Return patterns as a tuple, empty for everything."""
     if patterns is None:
         return ()
     if isinstance(patterns, str):
@@ -468,16 +469,16 @@ def as_patterns(patterns: Patterns, name: str) -> tuple[str, ...]:
     return tuple(label(pattern, name) for pattern in listed(patterns, name, "patterns"))
 
 
-#: What is said of a format where nothing names the items.
+#: Added to the name of a format if items have no names.
 BY_PLACE = ", items are its rows"
 
 
 @dataclass
 class Reading:
-    """A file or folder that is read: its files of the format, and what of them is wanted.
+    """A file or folder being read: its files of the format, and what is requested.
 
-    Beside the rows a format fills in what `Log` calls `skipped`, `groups` and `group_scores`, and
-    may say more of its own name in `format`.
+    Besides the rows, a format fills in `skipped`, `groups` and `group_scores` of `Log`, and may
+    extend its name in `format`.
     """
 
     source: Source
@@ -489,11 +490,11 @@ class Reading:
     group_scores: dict[tuple[Key, str], float] = field(default_factory=dict)
 
     def json(self, path: Path) -> Json:
-        """Return what one of the files holds; a file that is alone was read before."""
+        """Return the contents of one of the files; a single file was read before."""
         return self.source.json if path == self.source.path else read_json(path)
 
     def labels(self, record: Any, **known: str) -> dict[str, str]:
-        """Return the labels of an item: known ones, and those asked for, by paths of keys."""
+        """Return the labels of an item: known ones, and requested ones, by paths of keys."""
         return {**known, **{path: dotted(record, path) for path in self.wanted.labels}}
 
 
@@ -501,10 +502,10 @@ class Reading:
 class Format:
     """A format of logs: `rows` turns its files into rows.
 
-    A single file is of the format if it has one of the `suffixes`, ".json .jsonl", less that of
-    compression, or these may be any, and `fits`; no other file is opened. Of a folder the files are
-    read that `listed` knows by their names or first bytes; a format without it reads single files
-    only. `called` says what it calls an item, and a task, where that is not said by the file.
+    A single file has the format if it has one of the `suffixes` (".json .jsonl", ignoring
+    compression; "" is any) and `fits`; other files are not opened. In a folder, the files that
+    `listed` recognises by name or first bytes are read; a format without it reads single files
+    only. `called` are the default names of an item and a task.
     """
 
     name: str
@@ -527,7 +528,7 @@ class Format:
         return next(self.files(source), None) is not None
 
     def read(self, source: Source, wanted: Wanted) -> Log:
-        """Return what is wanted of a file or folder of this format."""
+        """Return the requested rows of a file or folder of this format."""
         reading = Reading(source, list(self.files(source)), wanted, self.name)
         rows = list(self.rows(reading))
         if self.called is not None:
@@ -539,17 +540,17 @@ class Format:
 
 
 def begins(beginning: bytes, flags: int = 0) -> Callable[[Source], bool]:
-    """Return whether a file is JSON whose first bytes match a pattern; no more of it is read."""
+    """Return a test whether a file is JSON whose first bytes match a pattern."""
     pattern = re.compile(beginning, flags)
     return lambda source: source.suffix == ".json" and pattern.match(source.head) is not None
 
 
-#: What stands before the names of arguments, and of templates of prompts, among settings.
+#: Prefixes of arguments, and of templates of prompts, among settings.
 ARGUMENT, PROMPTS = "arguments", "prompts"
 
 
 def fewer(unit: str, n_stated: object, n_there: int) -> str:
-    """Return "there were 8 trials, 6 are there"; empty where the two agree, or none is stated."""
+    """Return "there were 8 trials, 6 are there"; empty if they agree, or if no number is stated."""
     if n_stated is None or n_stated == n_there:
         return ""
     return f"there were {shown(n_stated, 60)} {unit}, {n_there:,} are there"
@@ -566,10 +567,10 @@ def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> st
 
 
 def settings_of(arguments: Any = None, **values: object) -> dict[str, str]:
-    """Return settings as text, without those that are not known: ``{"version": "1.0"}``.
+    """Return settings as text, without unknown ones: ``{"version": "1.0"}``.
 
-    Arguments of a task, ``{"cot": 1}``, are settings, ``{"arguments.cot": "1"}``. A dataset that is
-    a path says where it was on one machine, and not what it is.
+    Arguments of a task, ``{"cot": 1}``, become settings, ``{"arguments.cot": "1"}``. A dataset that
+    is a path is left out, because it depends on the machine.
     """
     known = {
         name: f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""What not all systems have, or were asked otherwise: it is refused, or noted and left out."""
+"""Items that some systems lack, or that were asked differently: refused, or noted and left out."""
 
 from __future__ import annotations
 
@@ -38,25 +38,28 @@ from evalstats.results.tabular import p_is
 from evalstats.statistics.segments import SegmentStatistics
 
 MISSING = ("error", "failure", "intersect", "available")
-#: What a log says of how a task was asked, with how a value is written.
+#: Settings of a task in a log, with the format of their values.
 _WRITTEN = {"shots": "{}-shot", "version": "version {}", "dataset": "dataset {}"}
-#: What `allow_changes` takes, beside patterns of these: what differs in how systems were asked, and
-#: cautions without which a gate may pass.
+#: Values of `allow_changes` (or patterns of them): differences between settings of systems, and
+#: cautions that bar a gate.
 CHANGES = (*_WRITTEN, ARGUMENT, PROMPTS, *BARRING)
-#: The value of an argument that a task was not given.
+#: The value of an argument that is not set.
 _DEFAULT = "its default"
-#: What to do where systems share no item.
-_UNPAIRED = ("if these are other items, compare the systems with ", Argument("paired", False))
-#: Means of epochs vary where they would seldom do so by chance.
+#: The advice if systems share no item.
+_UNPAIRED = (
+    "if the items are different on purpose, compare the systems with ",
+    Argument("paired", False),
+)
+#: Level of the test that means of epochs vary.
 _UNLIKE_EPOCHS = 0.01
-#: Labels that say what an item asks, whatever its task.
+#: Labels with the content of an item, for any task.
 _HASHES = ("doc_hash", "item_hash", "sample_hash")
 
 
 class Note(NamedTuple):
     """A line for the notes. Lines of the same kind and ending are printed as one sentence.
 
-    It is a `Caution` where that has a kind.
+    It becomes a `Caution` if it has a caution's kind.
     """
 
     kind: str
@@ -75,13 +78,13 @@ def sentences(notes: Iterable[Note]) -> list[str]:
 
 
 def notes_on(logs: Sequence[Log]) -> list[Note]:
-    """Return what is said of logs that have rows: scores that differ, and what was left out."""
+    """Return notes on logs: scores that differ, and what was left out."""
     used = [log for log in logs if log.rows]
     notes = [Note("scores", line) for log in used for line in log.disagreements]
     for log in used:
         notes += [Note("failed", line, ": counted as failed.", "errors") for line in log.failures]
         if log.format.endswith(BY_PLACE):
-            ending = " have no names: they are called by the numbers of their rows."
+            ending = " have no names: they are numbered by row."
             notes.append(Note("by place", f"Items of {log.path}", ending))
         if log.skipped:
             line = f"Left out of {log.path}: {first_few(log.skipped)}"
@@ -90,9 +93,9 @@ def notes_on(logs: Sequence[Log]) -> list[Note]:
 
 
 def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
-    """Return logs without metrics that lack scores where errors count as failures under another.
+    """Return logs without metrics whose scores are missing if errors count in another metric.
 
-    Such as a grade of answers that DeepEval could not have, beside whether the test has passed.
+    For example a grade that DeepEval could not compute, while the test counts as failed.
     """
     rows = [one for log in logs for one in log.rows]
     failing = {one.key.task for one in rows if one.failed}
@@ -111,7 +114,7 @@ def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
 def without_twins(rows: Mapping[Key, list[Rows]], notes: list[Note]) -> dict[Key, list[Rows]]:
     """Return rows without metrics that have the scores of another one, for all systems of a task.
 
-    Such as whether a test has passed, and its score: two tests of one question cost power.
+    For example whether a test has passed, and its score: testing both costs power.
     """
     kept: dict[Key, list[Rows]] = {}
     for key, of_key in rows.items():
@@ -120,7 +123,9 @@ def without_twins(rows: Mapping[Key, list[Rows]], notes: list[Note]) -> dict[Key
         if twin is None:
             kept[key] = of_key
         else:
-            line = f"{key} is left out, since it is {twin.metric} on every {of_key[0].called[0]}"
+            line = (
+                f"{key} is left out, since it equals {twin.metric} on every {of_key[0].called[0]}"
+            )
             notes.append(Note("twin", line))
     return kept
 
@@ -133,7 +138,7 @@ def _are_twins(one: Rows, other: Rows) -> bool:
 
 
 def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
-    """Return a note on tasks that have items in common, as variants of one benchmark do."""
+    """Return a note on tasks with common items, such as variants of one benchmark."""
     first: dict[str, str] = {}
     unit = only((tables[0].unit for tables in tasks.values()), "item")
     shared: Counter[tuple[str, str]] = Counter()
@@ -145,15 +150,15 @@ def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]
     if not shared:
         return []
     lines = [f"{a} and {b} have {counted(n, unit)} in common" for (a, b), n in shared.items()]
-    return [f"{first_few(lines)}. A total counts them twice and looks too sure."]
+    return [f"{first_few(lines)}. A total counts them twice, so its interval is too short."]
 
 
 def shared_tasks(
     logs: Sequence[Log], places: Mapping[str, int], missing: str | None, notes: list[Note]
 ) -> dict[Key, list[Rows]]:
-    """Return the rows of each task and metric that all systems have, in the order of the systems.
+    """Return the rows of each task and metric that all systems have, in order of systems.
 
-    Others are left out with a note, or refused.
+    Other tasks and metrics are left out with a note, or refused.
     """
     rows = [one for log in logs for one in log.rows]
     rows.sort(key=lambda one: (natural(one.key.task), places[one.system]))
@@ -165,7 +170,7 @@ def shared_tasks(
     gone = {name: [str(key) for key in rows_of if (key, name) not in there] for name in places}
     lines = [f"{name} has no {first_few(keys, ', ')}" for name, keys in gone.items() if keys]
     if not shared:
-        # Of many language pairs the one is named that most systems have.
+        # The suggested language pair is the one that most systems have.
         largest = max(rows_of, key=lambda key: len(rows_of[key]))
         n, tasks = len(rows_of[largest]), {key.task for key in rows_of}
         example: tuple[object, ...] = ()
@@ -193,7 +198,7 @@ def shared_tasks(
 
 
 def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentStatistics:
-    """Return one table of all systems with the items that all have, or refuse what is missing."""
+    """Return one table with the items that all systems have, or refuse missing items."""
     notes += _incomplete_notes(pivot, missing)
     is_asked = _asked_of_all(pivot, notes)
     unit = pivot.called[0]
@@ -214,7 +219,7 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
             raise InputError(f"{pivot.key}: no item has a score of every system")
     if not np.all(kept):
         n = f"{int(np.sum(~kept)):,} of {counted(len(kept), unit)}"
-        line = f"{pivot.key}: {n} are left out, since not all systems have them"
+        line = f"{pivot.key}: {n} are left out, because some systems lack them"
         caution = "" if np.all(kept | ~is_asked) else "left out"
         lacks = (pivot.is_gone | is_absent)[:, is_asked]
         counts, sizes = np.sum(lacks, axis=1), [lacks.shape[1]] * len(lacks)
@@ -225,11 +230,11 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = f'averaged, so that the {unit} is the unit (epochs="runs" counts their spread)'
+        how = f'averaged; the {unit} is the unit (epochs="runs" includes their spread)'
         if isinstance(pivot.metric, Trials):
-            how = f"as trials of the {unit}, which is the unit"
+            how = f"as trials of the {unit}, with the {unit} as the unit"
         elif pivot.parts[0].n_runs > 1:
-            how = 'as runs of the system, whose spread counts (epochs="mean" averages them)'
+            how = 'as runs of the system, with their spread (epochs="mean" averages them)'
         n = counted(len(pivot.ids), unit)
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))
@@ -237,9 +242,9 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
 
 
 def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Key, list[Rows]]:
-    """Return rows of as many runs of all systems, on the items that have a score in each of them.
+    """Return rows with equally many runs of all systems, on the items with a score in all runs.
 
-    Where a system has one run they are as they came. What is left out is noted.
+    If a system has one run, they are unchanged. Omissions are noted.
     """
     given = {key: list(of_key) for key, of_key in rows.items()}
     whole = {key: [one.without_absent(keep_items=True) for one in given[key]] for key in given}
@@ -254,7 +259,7 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
             numbers = np.unique(one.items.epochs)
             if len(numbers) > n:
                 line = f"{key.part or key}: the first {n} of {len(numbers)} runs of {one.system}"
-                said.append(Note("runs", line, " are taken, as many as all systems have.", "runs"))
+                said.append(Note("runs", line, " are used, as many as all systems have.", "runs"))
             of_key[i] = one = one.part(np.isin(one.items.epochs, numbers[:n]))
             scored = Counter(compress(one.items.ids, (~one.is_gone).tolist()))
             lacking.append({item for item in one.items.ids if scored[item] < n})
@@ -265,7 +270,7 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
         if min(len(set(one.items.ids) - gone) for one in of_key) < 2:
             return given
         systems, unit = [one.system for one in of_key], of_key[0].called[0]
-        line = f"{key}: some run has no score of {counted(len(gone), unit)}, left out"
+        line = f"{key}: left out, without a score in some run: {counted(len(gone), unit)}"
         unlike = lacking_unlike(systems, list(map(len, lacking)), sizes, unit=unit)
         line, caution = (f"{line}: {unlike}", "missing") if unlike else (line, "runs")
         said.append(Note("whole runs", line, caution=caution))
@@ -277,10 +282,10 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
 
 
 def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[Note]:
-    """Return cautions where answers are averaged that may have something in common.
+    """Return cautions if averaged answers may have something in common.
 
-    `why` says why runs are; means of other epochs may vary more than items explain (F test at .01
-    of every system and table, by Bonferroni).
+    `why` is the reason why runs are averaged; means of other epochs may vary more than items
+    explain (F test at .01 for every system and table, by Bonferroni).
     """
     if why:
         ending = "; the intervals do not include how much they vary."
@@ -294,14 +299,14 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     n = counted(len(set(rows.items.epochs.tolist())), "epoch")
     line = (
         f"{key}: means of the {n} of {rows.system} vary more than items explain "
-        f"({p_is(adjusted)}), and are averaged as if they did not. What the answers of an epoch "
-        f'share, a seed or a prompt, is part of the error with epochs="runs"'
+        f'({p_is(adjusted)}), but are averaged as if they did not. With epochs="runs", what the '
+        f"answers of an epoch share (a seed or a prompt) is part of the error"
     )
     return [Note("runs", line, caution="runs")]
 
 
 def _are_binary(pivot: Pivot) -> bool:
-    """Return whether all scores that there are have the value 0 or 1."""
+    """Return whether all existing scores are 0 or 1."""
     scores = np.concatenate([part.values[:, 0] for part in pivot.parts])
     return isinstance(pivot.metric, Mean) and bool(
         np.all(np.isin(scores, (0, 1)) | (scores != scores))
@@ -309,9 +314,9 @@ def _are_binary(pivot: Pivot) -> bool:
 
 
 def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
-    """Return a note on each log that lacks items or scores, or refuse it."""
+    """Return a note on each log that lacks items or scores, or raise."""
     rows = [part.rows for part in pivot.parts]
-    # The comparison itself notes the gaps of means that stay.
+    # The comparison itself notes missing scores of means.
     is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
     notes = []
     for path in dict.fromkeys(one.path for one in rows):
@@ -322,7 +327,7 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
             available = Argument("missing", "available")
             failing = (", or count failures with ", Argument("missing", "failure"))
             raise InputError(
-                f"{path}, {pivot.key}: {what}; complete it, or compare what there is with ",
+                f"{path}, {pivot.key}: {what}; complete it, or compare the existing scores with ",
                 Argument("missing", "intersect"),
                 *((", or means with ", available) if np.all(pivot.is_there) else ()),
                 *(failing if np.any(pivot.is_gone) and _are_binary(pivot) else ()),
@@ -334,21 +339,21 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
 
 
 def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
-    """Return which items no limit spared a system, `(N,)`; a note names each limit."""
+    """Return the items within the limits of all systems, `(N,)`; a note names each limit."""
     is_asked = np.ones(len(pivot.ids), dtype=np.bool_)
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         if part.rows.is_limited and not np.all(there):
             is_asked &= there
             n = counted(len(part.items.ids), pivot.called[0])
             line = f"{pivot.key}: {part.rows.system} was limited to {n}"
-            ending = ", and other systems have more: run all on the same items."
+            ending = ", but other systems have more: run all on the same items."
             notes.append(Note("limited", line, ending, "limited"))
     if all(part.rows.is_limited for part in pivot.parts) and np.all(is_asked):
         n = counted(len(pivot.ids), pivot.called[0])
         notes.append(Note("limited", f"{pivot.key}: the runs were limited to {n}"))
     if not np.any(is_asked):
         raise InputError(
-            f"{pivot.key}: the systems were limited to different items, and none is in all; ",
+            f"{pivot.key}: the systems were limited to different items, and have none in common; ",
             *_UNPAIRED,
         )
     if not np.any(pivot.is_there.all(axis=0)):
@@ -359,15 +364,15 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
 
 
 def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
-    """Refuse items that are not in the logs of all systems, among those that all were asked."""
+    """Refuse items that are not in all logs, among the items within all limits."""
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         gone = np.flatnonzero(is_asked & ~there)
         if len(gone):
             raise InputError(
                 f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
-                f"{int(np.sum(is_asked)):,} are not in that of {part.rows.system} "
+                f"{int(np.sum(is_asked)):,} are missing in the log of {part.rows.system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
-                f"what all have with ",
+                "what all have with ",
                 Argument("missing", "intersect"),
             )
 
@@ -375,50 +380,50 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
 def same_items(
     task: str, n: int, tables: list[SegmentStatistics], missing: str | None, notes: list[Note]
 ) -> list[SegmentStatistics]:
-    """Return tables of several metrics with those of n items that all of them have."""
+    """Return tables of several metrics with the items that all of them have."""
     if len({table.segment_ids for table in tables}) < 2:
         return tables
     sizes = ", ".join(f"{table.n_segments:,} of {table.metric.name}" for table in tables)
     if missing != "intersect":
         raise InputError(
             f"{task or 'the metrics'}: there are {sizes}; compare metrics of the same items, or "
-            f"what all have with ",
+            "the common items with ",
             Argument("missing", "intersect"),
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
     left, unit = n - aligned[0].n_segments, aligned[0].unit
     line = f"{task or 'All metrics'}: {left:,} of {counted(n, unit)} are left out"
-    ending = f", so that all metrics have the same {plural(unit)}: there are {sizes}."
+    ending = f", because all metrics must have the same {plural(unit)}: there are {sizes}."
     notes.insert(0, Note("metrics", line, ending, "left out"))
     return aligned
 
 
 def allowed_changes(given: Patterns) -> tuple[str, ...]:
-    """Return the kinds of changes that a caller allows, which are named or matched by patterns."""
+    """Return the kinds of changes that a caller allows, by name or pattern."""
     patterns = as_patterns(given, "allow_changes")
     for pattern in patterns:
         if not any(matches(kind, [pattern]) for kind in CHANGES):
             raise InputError(
-                f"must be of {', '.join(CHANGES)}, or '*'; got {pattern!r}",
+                f"must be one of {', '.join(CHANGES)}, or '*'; got {pattern!r}",
                 argument="allow_changes",
             )
     return tuple(kind for kind in CHANGES if matches(kind, patterns))
 
 
 def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) -> list[str]:
-    """Return a note on tasks that were not asked alike, or refuse what is not `allowed`.
+    """Return a note on tasks with different settings, or refuse what is not `allowed`.
 
-    As in "law, history: 0-shot (A) against 5-shot (B), 20 of 20 prompts differ". Pivots are those
-    of all systems, or unpaired of each alone.
+    For example "law, history: 0-shot (A) against 5-shot (B), 20 of 20 prompts differ". Pivots are
+    for all systems together, or for each one if unpaired.
     """
-    # Tasks that differ alike, each with how many prompts do, and of how many.
+    # Tasks with the same differences, each with numbers of differing and of all prompts.
     by_change: dict[tuple[Any, ...], list[tuple[str, int, int]]] = {}
-    # All metrics of a task are of the same answers.
+    # All metrics of a task have the same answers.
     for task in dict.fromkeys(key.task for key in pivots[0]):
         key = next(key for key in pivots[0] if key.task == task)
         parts = [part for side in pivots for part in side[key].parts]
         phrases = tuple(_changes(parts).items())
-        # Systems that are not paired were asked others, whatever their items are called.
+        # Unpaired systems have different items, even if ids are equal.
         n_unlike, n_items = _other_prompts(parts) if len(pivots) == 1 else (0, 0)
         if phrases or n_unlike:
             change = (phrases, n_unlike > 0)
@@ -439,16 +444,19 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
     refused = [kind for kind in kinds if kind not in allowed]
     if refused:
         raise InputError(
-            f"the systems were not asked alike: {first_few(lines)}; run them alike, or accept it "
-            f"with ",
+            f"the systems were run with different settings: {first_few(lines)}; run them with the "
+            "same settings, or accept it with ",
             Argument("allow_changes", kinds),
         )
-    said = f"The systems were not asked alike, which may explain a difference: {first_few(lines)}."
+    said = (
+        "The systems were run with different settings, which may explain a difference: "
+        f"{first_few(lines)}."
+    )
     return [Caution(said, "changes")]
 
 
 def _changes(parts: Sequence[ItemScores]) -> dict[str, str]:
-    """Return what differs between systems: ``{"version": "version 1 (A) against 2 (B)"}``."""
+    """Return the differences between systems: ``{"version": "version 1 (A) against 2 (B)"}``."""
     settings = [(part.rows.system, part.rows.settings) for part in parts]
     names = dict.fromkeys(name for _, known in settings for name in known)
     arguments = {name: f"{name.partition('.')[2]} {{}}" for name in names if name not in _WRITTEN}
@@ -468,7 +476,7 @@ def _changes(parts: Sequence[ItemScores]) -> dict[str, str]:
         values = [written.format(value) for value in by_value]
         values[1:] = [value.removeprefix(word) for value in values[1:]]
         systems = list(by_value.values())
-        # Who is meant is said once where all settings divide the systems alike.
+        # Names of systems are given once if all settings divide the systems in the same way.
         if systems != first:
             values = [
                 f"{value} ({first_few(names, ', ')})"
@@ -480,7 +488,7 @@ def _changes(parts: Sequence[ItemScores]) -> dict[str, str]:
 
 
 def _other_prompts(parts: Sequence[ItemScores]) -> tuple[int, int]:
-    """Return how many items two systems were asked with other prompts, and how many items both."""
+    """Return how many common items of two systems had different prompts, and how many there are."""
     known: dict[str, str] = {}
     shared, others = set[str](), set[str]()
     for part in parts:

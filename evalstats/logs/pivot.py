@@ -1,4 +1,4 @@
-"""The one pivot: rows of all systems under one metric become a table, `(S, N, k)`, by item id.
+"""The pivot: rows of all systems for one metric become a table, `(S, N, k)`, by item id.
 
 Several answers to an item become their mean, runs of the system, or trials of a metric.
 """
@@ -26,14 +26,14 @@ from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, only
 from evalstats.statistics.segments import SegmentStatistics
 
-#: How a log calls one score that it has made of all answers to an item.
+#: Names in a log for one score made from all answers to an item.
 _REDUCED = re.compile(r"median|mode|max|(at_least|pass_at|pass_k)_\d+")
-#: How far the score of a trial that succeeded may be from 1.
+#: Tolerance of the score of a successful trial around 1.
 _NEAR = 1e-6
 
 
 def epochs_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return what answers become, in one way or several, each a metric; none of None."""
+    """Return the ways to treat several answers, each a metric; empty for None."""
     if given is None:
         return ()
     ways = (given,) if isinstance(given, str) else tuple(listed(given, "epochs", "words"))
@@ -49,10 +49,10 @@ def epochs_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def usual_epochs(rows: Sequence[Rows]) -> tuple[str, str]:
-    """Return what answers of all these systems are by themselves, "runs" or "mean".
+    """Return the default for answers of these systems, "runs" or "mean".
 
-    They are runs where columns say so, and every item of every table has the same number of them;
-    where it has not, the second text says why runs are averaged.
+    They are runs if columns number runs, and every item of every table has the same number of them;
+    otherwise the second text is the reason why runs are averaged.
     """
     rows = [one.without_absent(keep_items=True) for one in rows]
     if not any(one.items.are_runs and len(one.items.epochs) for one in rows):
@@ -62,14 +62,14 @@ def usual_epochs(rows: Sequence[Rows]) -> tuple[str, str]:
         return "mean", "not every item has every run"
     if len(counts) > 1:
         numbers = ", ".join(map(str, sorted(filter(None, counts))))
-        return "mean", f"there are not as many of each system and task, but {numbers}"
+        return "mean", f"systems and tasks have different numbers of runs: {numbers}"
     if any(np.any(one.is_gone) for one in rows):
         return "mean", "some have no score"
     return "runs", ""
 
 
 def n_runs(rows: Rows) -> int | None:
-    """Return how many answers each item has; None where items have others, by their numbers."""
+    """Return the number of answers per item; None if items have different ones."""
     numbers = rows.items.epochs
     if not len(numbers):
         return 1
@@ -78,10 +78,10 @@ def n_runs(rows: Rows) -> int | None:
 
 
 def epochs_differ(rows: Rows) -> float:
-    """Return the p-value of F for means of epochs that differ by more than items explain.
+    """Return the p-value of the F test that means of epochs are equal.
 
-    Of items that have a score in every epoch, in a two-way analysis of items and epochs; 1 where
-    there are none.
+    From items with a score in every epoch, in a two-way analysis of items and epochs; 1 without
+    such items.
     """
     numbers, there = rows.items.epochs, ~rows.is_gone
     if not len(numbers) or not isinstance(rows.metric, Mean):
@@ -107,27 +107,28 @@ def epochs_differ(rows: Rows) -> float:
 
 
 def as_trials(epochs: object, score: str = "") -> Trials | None:
-    """Return the metric that answers are trials of, called after the score: "acc pass^4".
+    """Return the metric of trials, named after the score: "acc pass^4".
 
-    It is `None` of "mean" and "runs".
+    `None` for "mean" and "runs".
     """
     if epochs in ("mean", "runs"):
         return None
     if (metric := trials_named(epochs, score)) is not None:
         return metric
     raise InputError(
-        f"must be one of {', '.join(EPOCHS)}, where K is a number as in pass^4; got "
+        f"must be one of {', '.join(EPOCHS)}, with a number for K, as in pass^4; got "
         f"{shown(epochs, 60)}",
         argument="epochs",
     )
 
 
 class ItemScores(NamedTuple):
-    """The rows of one system by item: its answers to each averaged, side by side, or counted.
+    """The rows of one system by item: answers to an item are averaged, side by side, or counted.
 
-    `values` are `(N, k)`, NaN where a score is missing; `n_answers` has the fewest and the most to
-    an item, `n_runs` how many are side by side, `n_unscored` how many items were left out, and
-    `repeats` `(N, 3)` how many scored answers each item has, their sum, and that of their squares.
+    `values` are `(N, k)`, NaN if a score is missing; `n_answers` are the fewest and the most
+    answers to an item, `n_runs` the number side by side, `n_unscored` the number of items left out,
+    and `repeats` `(N, 3)` the number of scored answers of each item, their sum, and the sum of
+    their squares.
     """
 
     rows: Rows
@@ -142,8 +143,8 @@ class ItemScores(NamedTuple):
 def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
     """Return rows by item: several answers to it are averaged, or are runs, or are trials.
 
-    An answer that was not scored on purpose is left out of the average; an item without any other,
-    or one of whose runs it is, is left out as a whole.
+    A deliberately unscored answer is left out of the average; an item is left out if it has no
+    other answer, or if one of its runs is unscored.
     """
     ids, gone = rows.items.ids, rows.is_gone
     scored = ~gone
@@ -169,8 +170,8 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
                 raise InputError(
                     f"{rows.path}, {rows.key}: ",
                     Argument("epochs", "runs"),
-                    f" needs the same number of answers to every item, got {n} to {most}, or "
-                    f"others; average them with ",
+                    f" needs the same answers (numbers and runs) for every item, got {n} to "
+                    f"{most}; average them with ",
                     Argument("epochs", "mean"),
                 )
             # The runs of each item side by side, (N K, k) -> (N, K k).
@@ -199,7 +200,7 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
 
 
 def _counted(items: ItemScores, metric: Trials) -> ItemScores:
-    """Return items with the statistics of a metric of trials, NaN where no answer has a score."""
+    """Return items with the statistics of a metric of trials, NaN if no answer has a score."""
     repeats = items.repeats
     if repeats is None:
         there = ~np.isnan(items.values).any(axis=1)
@@ -213,7 +214,7 @@ def _counted(items: ItemScores, metric: Trials) -> ItemScores:
         of_item = np.array([name == short for name in items.rows.items.ids])
         where = f"{items.rows.path}, {items.rows.key}"
         if n_gone := int(np.sum(of_item & items.rows.is_gone)):
-            where += f" ({n_gone} without a score, which is no trial that failed)"
+            where += f" ({n_gone} without a score, which do not count as failed trials)"
         raise error.within(where) from None
     return items._replace(values=values, repeats=None)
 
@@ -221,8 +222,9 @@ def _counted(items: ItemScores, metric: Trials) -> ItemScores:
 class Pivot(NamedTuple):
     """Rows of S systems by item.
 
-    `ids` are all N items that any system has, `places` where those of each are among them;
-    `is_there` and `is_gone`, `(S, N)`, say whether a system has an item, and whether without score.
+    `ids` are all N items that any system has, `places` the places of each system's items among
+    them; `is_there` and `is_gone`, `(S, N)`, are whether a system has an item, and whether it lacks
+    a score.
     """
 
     key: Key
@@ -237,9 +239,9 @@ class Pivot(NamedTuple):
     def table(
         self, kept: NDArray[np.bool_] | None = None, is_failed: NDArray[np.bool_] | None = None
     ) -> SegmentStatistics:
-        """Return the table of the items to keep, `(N,)`; one that is missing is a row of zeros.
+        """Return the table of the items to keep, `(N,)`; a missing item is a row of zeros.
 
-        Those of `is_failed` `(S, N)` have the score 0 of a mean.
+        Items in `is_failed` `(S, N)` have the score 0.
         """
         kept = np.ones(len(self.ids), dtype=np.bool_) if kept is None else kept
         is_kept = kept.tolist()
@@ -248,7 +250,7 @@ class Pivot(NamedTuple):
         for block, part, places in zip(values, self.parts, self.places, strict=True):
             rows, narrow, whole = part.values, part.rows.metric, self.metric
             if isinstance(narrow, Confusion) and isinstance(whole, Confusion) and narrow != whole:
-                # Counts of classes that only other systems have are 0.
+                # Counts are 0 for classes that only other systems have.
                 wider = np.zeros((len(rows), len(whole.labels), 3), dtype=rows.dtype)
                 columns = [whole.labels.index(name) for name in narrow.labels]
                 wider[:, columns] = rows.reshape(len(rows), -1, 3)
@@ -270,16 +272,17 @@ class Pivot(NamedTuple):
 
     @property
     def called(self) -> Called:
-        """What an item is called, and what a task: the word that the logs of all systems have."""
+        """The names of an item and of a task, if the logs of all systems agree."""
         words = zip(*(part.rows.called for part in self.parts), strict=True)
         unit, part = map(only, words, ("item", "task"))
         return unit, part
 
     def labelled(self, name: str, labels: Sequence[Hashable], argument: str) -> Pivot:
-        """Return the same with one more label of this name, which is given by place.
+        """Return the same with one more label with this name, given by place.
 
-        Items whose ids are numbers have the labels of these lines, from 1 on, or from 0 where an
-        id is "0"; others those of their order, where all systems have them in that of their names.
+        If ids are numbers, they are line numbers of the labels, from 1, or from 0 if an id is "0".
+        Otherwise labels follow the order of the items, if it is the order of their names for all
+        systems.
         """
         label_codes(labels, len(labels), argument)
         names = [str(name).replace("\t", "/") for name in labels]
@@ -290,21 +293,20 @@ class Pivot(NamedTuple):
         elif len(names) != len(self.ids):
             raise InputError(
                 f"has {counted(len(names), 'label')} but there are "
-                f"{counted(len(self.ids), 'item')} ({self.key}); "
-                f"give one of each item, in their order",
+                f"{counted(len(self.ids), 'item')} ({self.key}); give one per item, in order",
                 argument=argument,
             )
         elif any(np.any(np.diff(part.rows.items.order) < 0) for part in self.parts):
             raise InputError(
-                f"has labels by place, but items are known by names ({shown(self.ids[0])}), which "
-                f"{self.parts[0].rows.path or 'the log'} has in another order; give the name of a "
-                f"label, such as that of a column",
+                f"has labels by place, but items have names ({shown(self.ids[0])}), and their "
+                f"order in {self.parts[0].rows.path or 'the log'} is different; give the name of "
+                "a label, such as a column",
                 argument=argument,
             )
         return self._replace(labels={**self.labels, name: names})
 
     def _repeats(self, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-        """Return the answers that scores are means of, `(S, N, 3)`, where any item has several."""
+        """Return sums of the answers behind means, `(S, N, 3)`, if any item has several."""
         if not isinstance(self.metric, Mean) or all(part.repeats is None for part in self.parts):
             return None
         repeats = np.zeros((len(self.parts), len(self.ids), 3))
@@ -316,21 +318,21 @@ class Pivot(NamedTuple):
                 block[places, 2] = np.minimum(np.abs(scores[:, 0]), 1e150) ** 2
             else:
                 block[places] = part.repeats
-        # Squares of very large scores are no numbers.
+        # Squares of very large scores overflow.
         return repeats[:, kept] if np.all(np.isfinite(repeats)) else None
 
 
 def _rounded(values: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers; those within 1e-6 of a whole one, which tau-bench calls equal, are that."""
+    """Return numbers, rounded if within 1e-6 of a whole number, as in tau-bench."""
     whole = np.round(values)
     return np.where(np.abs(values - whole) <= _NEAR, whole, values)
 
 
 def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | None = None) -> Pivot:
-    """Return the rows of several systems under one key side by side.
+    """Return the rows of several systems with one key side by side.
 
-    Without `epochs` answers are what `usual_epochs` says. `metric` is the one of all systems, where
-    there are others than these.
+    Without `epochs`, `usual_epochs` is used. `metric` is the metric of all systems, if there are
+    others.
     """
     rows = [one.without_absent(keep_items=True) for one in rows]
     metric = _shared_metric(rows) if metric is None else metric
@@ -345,9 +347,9 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
     key, trials, why = rows[0].key, as_trials(epochs, metric.name), ""
     for one in rows if trials is not None else ():
         if not isinstance(metric, Mean):
-            why = f"{metric.name} is no mean of scores"
+            why = f"{metric.name} is not a mean of scores"
         elif not metric.higher_is_better:
-            why = f"lower is better of {metric.name}"
+            why = f"lower is better for {metric.name}"
         elif not np.all(np.isin(_rounded(one.values[~one.is_gone][:, 0]), (0, 1))):
             why = f"scores of {metric.name} are not all 0 or 1"
         if why:
@@ -367,7 +369,7 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
         raise InputError(
             f"{key}: ",
             Argument("epochs", "runs"),
-            f" needs the same number of answers of all systems, got {counts}; average them with ",
+            f" needs the same number of answers for all systems, got {counts}; average them with ",
             Argument("epochs", "mean"),
         )
     if parts[0].n_runs > 1:
@@ -383,12 +385,12 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
 def pivots_of(
     rows_of: Mapping[Key, Sequence[Rows]], epochs: Sequence[str], paired: bool
 ) -> list[dict[Key, Pivot]]:
-    """Return the pivots of all systems by key, or of each alone where they are not paired.
+    """Return the pivots of all systems by key, or of each one if they are not paired.
 
-    Of several `epochs` each is a metric of its own: the metric of a key is then "reward pass^4".
+    Each of several `epochs` is a metric: the metric of a key is then "reward pass^4".
     """
     _check_directed(rows_of.values())
-    # What only other systems have in a table is none of a system's items.
+    # Items that only other systems have in a table are not a system's items.
     alone = {
         key: [one.without_absent(keep_items=False) for one in rows]
         for key, rows in (() if paired else rows_of.items())
@@ -405,9 +407,9 @@ def pivots_of(
 
 
 def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
-    """Return the ids of all systems in their natural order, and the places of those of each system.
+    """Return the ids of all systems in natural order, and the places of each system's ids.
 
-    Of ids ("1", "3") and ("1", "2") these are ("1", "2", "3") and places [0, 2] and [0, 1].
+    For ids ("1", "3") and ("1", "2") the result is ("1", "2", "3") and places [0, 2] and [0, 1].
     """
     columns = [part.items.ids for part in parts]
     if all(ids == columns[0] for ids in columns):
@@ -420,7 +422,7 @@ def items_of(parts: Sequence[ItemScores]) -> tuple[tuple[str, ...], list[NDArray
 def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
     """Return the labels that all systems have, of all items: ``{"document": ["d1", "d1", "d2"]}``.
 
-    Raise where two systems have different labels for an item.
+    Raise if two systems have different labels for an item.
     """
     by_item: dict[str, list[str]] = {}
     ids, _ = items_of(parts)
@@ -447,10 +449,10 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
 
 
 def _have_other_prompts(parts: Sequence[ItemScores]) -> bool:
-    """Return whether items that were asked otherwise are the same, with other prompts.
+    """Return whether items with different questions are the same, with different prompts.
 
-    What is expected of each is the same, a system was asked all of them otherwise than others or
-    none, and no two items ask the same, as they would in another order.
+    True if expected answers are equal, a system's prompts differ for all items or for none, and no
+    two items have the same question, which would suggest another order.
     """
     targets: dict[str, str] = {}
     asked: dict[str, set[str]] = {}
@@ -469,13 +471,13 @@ def _have_other_prompts(parts: Sequence[ItemScores]) -> bool:
 
 
 def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
-    """Raise where no direction is known of some metrics, whose rows are given one by one."""
+    """Raise if the direction of some metrics is unknown; their rows are given by metric."""
     unknown = [same for same in rows if not any(one.is_directed for one in same)]
     if unknown:
         names = dict.fromkeys(same[0].key.metric for same in unknown)
         raise InputError(
-            f"{unknown[0][0].path}: whether a higher or a lower {', '.join(names)} is better is "
-            f"not known; give ",
+            f"{unknown[0][0].path}: it is not known whether a higher or a lower "
+            f"{', '.join(names)} is better; give ",
             Argument("directions", dict.fromkeys(names, "higher")),
             ", or ",
             Argument("directions", dict.fromkeys(names, "lower")),
@@ -485,8 +487,8 @@ def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
 def _shared_metric(rows: Sequence[Rows]) -> Metric:
     """Return the one metric of all systems.
 
-    Systems whose direction is not known take that of another, and classes are those of all. Raise
-    where no direction is known, or metrics differ.
+    A system without a known direction takes it from another, and classes are joined. Raise if no
+    direction is known, or if metrics differ.
     """
     _check_directed([rows])
     directed = next(one for one in rows if one.is_directed)
@@ -496,7 +498,7 @@ def _shared_metric(rows: Sequence[Rows]) -> Metric:
             metrics[i] = replace(metric, higher_is_better=directed.metric.higher_is_better)
     known = {metric.labels for metric in metrics if isinstance(metric, Confusion)}
     classes = {name for labels in known for name in labels}
-    # Classes of different types are those of different questions.
+    # Classes of different types come from different questions.
     if len(known) > 1 and len({type(name) for name in classes}) == 1:
         labels = tuple(sorted(classes))
         metrics = [replace(m, labels=labels) if isinstance(m, Confusion) else m for m in metrics]

@@ -1,4 +1,4 @@
-"""`read_log`: whose format a file or folder has, and what is in it; several logs likewise."""
+"""`read_log`: recognise the format of a file or folder, and read it; also for several logs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from evalstats.results.records import first_few
 from evalstats.statistics.files import apart
 from evalstats.text.references import table_columns
 
-#: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
+#: A log, or its path; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
 Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
-#: So many files of a folder are looked at, for the message to say what they are.
+#: Number of files of a folder to examine for an error message.
 _LOOKED_AT = 20
 
 
@@ -48,42 +48,42 @@ def read_log(
     Parameters
     ----------
     path : str or path, or frame
-        A file, or the folder that a harness wrote; the format is told by what is in it. See the
-        table of formats in the documentation. A frame (pandas, polars, pyarrow) is a table.
+        A file, or the folder that a harness wrote; the format is recognised from the contents. See
+        the table of formats in the documentation. A frame (pandas, polars, pyarrow) is a table.
     task, metric, filter : str or sequence of str, optional
-        Which to read, as shells match file names: ``"mmlu*"``.
+        What to read, with shell patterns: ``"mmlu*"``.
     labels : str or sequence of str
-        What to keep of each item beside its scores, as the path of keys in the log:
-        ``"doc.passage_id"``; for `groups` and `strata`. Tables keep their group columns anyway.
+        Labels to keep for each item, as the path of keys in the log, ``"doc.passage_id"``, for
+        `groups` and `strata`. Tables always keep their group columns.
     epochs : {"mean", "runs", "pass^K", "pass@K", "flips"}, optional
-        Several answers to one item are averaged, so that the item is the unit; or they are runs of
-        a system (`MeanOfRuns`), whose spread counts as well; or trials of `PassAll`, ``"pass^4"``,
-        of `PassAny`, ``"pass@2"``, or of `FlipRate`, with a score of 1 for a right one.
-        By default answers that a column `seed` or `run` numbers are runs, where every item has
-        every one, and others (`epoch`, `trial`, `repeat`) are averaged.
+        Several answers to one item are averaged, with the item as the unit; or they are runs of a
+        system (`MeanOfRuns`), whose spread is included; or trials of `PassAll`, ``"pass^4"``, of
+        `PassAny`, ``"pass@2"``, or of `FlipRate`, with a score of 1 for a right answer. By default
+        answers numbered by a column `seed` or `run` are runs, if every item has all of them, and
+        others (`epoch`, `trial`, `repeat`) are averaged.
     directions : mapping of str to {"higher", "lower"}, optional
-        What is better under a metric whose name does not say it: ``{"judge": "higher"}``.
+        The better direction of a metric, if its name does not show it: ``{"judge": "higher"}``.
     columns : mapping of str to str, optional
-        What columns of a table are, where their names do not say it: ``{"mine": "score"}``. Each is
-        ``"system"``, ``"segment"``, ``"score"`` (of several columns each is a metric),
+        The roles of columns of a table, if their names do not show them: ``{"mine": "score"}``.
+        Each is ``"system"``, ``"segment"``, ``"score"`` (each of several columns is a metric),
         ``"numerator"`` and ``"denominator"``, ``"metric"``, ``"task"``, ``"filter"``, ``"epoch"``,
         ``"run"``, ``"label"``, ``"system_score"`` (the scores of the system that the column is
-        called after), or None, which leaves it out. Where scores are named no other column is one.
-        Of battles ``"model_a"``, ``"model_b"`` and ``"winner"``.
+        named after), or None, which leaves it out. If columns of scores are given, no others are
+        used. For battles ``"model_a"``, ``"model_b"`` and ``"winner"``.
     name : str, optional
-        Of the system, in place of the one in the log.
+        Name of the system, instead of the one in the log.
 
     Returns
     -------
     Log
-        Print it: it says what was found, what was left out and why, and whether the scores of the
-        log are those of its items.
+        Print it to see the tables, what was left out and why, and whether the scores of the log
+        agree with its items.
 
     Raises
     ------
     InputError
-        For what cannot be read, is cut short, has an item twice, or is none of the formats; and
-        for a task, metric, filter or label that is not there, with what there is.
+        If the log cannot be read, is cut short, has an item twice, or has an unknown format; and
+        for a task, metric, filter or label that does not exist, with a list of existing ones.
 
     Examples
     --------
@@ -104,18 +104,18 @@ def read_log(
 
 
 def _read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
-    """Return what is wanted of each log; all of them together must have it."""
+    """Return the requested rows of each log; raise if no log has them."""
     are_read = [isinstance(one, Log) for one in logs]
     if wanted.columns and all(are_read):
         raise InputError(
-            "is for tables that are still to be read; give it to read_log", argument="columns"
+            "is for tables that are not read yet; give it to read_log", argument="columns"
         )
     parts = [_read(one, wanted) for one in logs]
     rows = [row for log in parts for row in log.rows]
     where = parts[0].path if len(parts) == 1 else "logs"
     try:
         wanted.check(rows, rows, where, [name for log in parts for name in log.groups])
-    except InputError:  # To say what there is, everything has to be looked at.
+    except InputError:  # For the message, everything has to be read.
         wholes = [_read(one, Wanted(columns=wanted.columns)) for one in logs]
         there = [row for log in wholes for row in log.rows]
         wanted.check(rows, there, where, [name for log in wholes for name in log.groups])
@@ -125,14 +125,14 @@ def _read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
             paths = dict.fromkeys(path for one in rows for path in one.items.paths)
             labels = meant(name, [*known, *paths])
             labels = labels.removeprefix("there is ").removeprefix("there are ") or "none"
-            # A log that was read before has lost the others.
+            # A log that was read before does not keep other labels.
             more = f"; read_log(..., labels={name!r}) keeps others" if any(are_read) else ""
             raise InputError(f"{where}: the items have no label {name!r}; they have {labels}{more}")
     return parts
 
 
 def _read(log: Any, wanted: Wanted) -> Log:
-    """Return what is wanted of a path, a frame or a log, which may be nothing."""
+    """Return the requested rows of a path, a frame or a log, which may be none."""
     if isinstance(log, Log):
         return log.part(wanted)
     if (columns := table_columns(log)) is not None:
@@ -159,11 +159,11 @@ def _read(log: Any, wanted: Wanted) -> Log:
         if path in str(error):
             raise
         raise error.within(path) from None
-    # What stands where another kind of value should be has no message of its own.
+    # Values of a wrong kind have no message of their own.
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path} is not as logs of {kind.name} are ({type(error).__name__}: {error}); "
-            f"write it again, or report it if it is whole"
+            f"{path} does not have the structure of {kind.name} ({type(error).__name__}: "
+            f"{error}); write it again, or report it if the file is complete"
         ) from error
     if not whole.rows and not any(wanted[:3]):
         why = first_few(whole.skipped) or "no item has a score"
@@ -174,36 +174,37 @@ def _read(log: Any, wanted: Wanted) -> Log:
 def _unknown(path: str, source: Source) -> InputError:
     """Return the error about a file or folder of no format."""
     if source.path.is_file():
-        # Such as a file that is compressed otherwise than by gzip.
+        # For example a file with compression other than gzip.
         with readable(source.path) as file:
             file.read(1)
     elif not source.files:
         return InputError(f"{path} is a folder without files")
     for part in map(Source, source.files[:_LOOKED_AT] if source.path.is_dir() else ()):
-        # Some formats have single files only: a folder does not say what its files are to it.
+        # Some formats are only read from single files, because a folder does not identify systems.
         if inner := next((one for one in FORMATS if one.is_ours(part)), None):
             is_table = inner == tables.TABLE
             what = "tables" if is_table else f"logs of {inner.name}"
-            whose = "each is a system, unless columns 'system' and 'task' say whose scores it has"
+            whose = "each is one system, unless it has columns 'system' and 'task'"
             return InputError(
-                f"{path} is a folder, and {what} are given as files, such as {part.path}"
-                f"{f'; {whose}' if is_table else ''}"
+                f"{path} is a folder; give {what} as files, such as "
+                f"{part.path}{f'; {whose}' if is_table else ''}"
             )
     formats = ", ".join(one.name for one in FORMATS)
-    return InputError(f"{path} is none of the formats that can be read: {formats}")
+    return InputError(f"{path} does not have one of the known formats: {formats}")
 
 
 def _named(log: Log, name: str) -> Log:
     """Return the log of one system under another name."""
     if len(log.systems) > 1:
         raise InputError(
-            f"name is for one system, but {log.path} has {len(log.systems)}, which have names"
+            f"name is for one system, but {log.path} has {len(log.systems)}, which already have "
+            "names"
         )
     return log.renamed({log.systems[0]: label(name, "name")})
 
 
 def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]]:
-    """Return the logs that have what is wanted, or say that none has; and what is left out."""
+    """Return the logs with requested rows, or raise if there are none; and what is left out."""
     if isinstance(logs, (str, os.PathLike, Log)) or table_columns(logs) is not None:
         logs = [logs]
     if isinstance(logs, Mapping):
@@ -228,7 +229,7 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
 
 
 def of_metrics(logs: list[Log]) -> list[Log]:
-    """Return logs; tables that have columns of scores in common are systems, and these metrics."""
+    """Return logs; if tables share columns of scores, tables are systems and columns metrics."""
     wide = [log for log in logs if all(one.is_column for one in log.rows)]
     names = Counter(name for log in wide for name in log.systems)
     again = {name for name, n in names.items() if n > 1}
@@ -240,7 +241,7 @@ def of_metrics(logs: list[Log]) -> list[Log]:
 
 
 def _as_metric(one: Rows) -> Rows:
-    """Return the scores of a column that was taken for a system as those of a metric."""
+    """Return the scores of a column read as a system as scores of a metric."""
     known = direction(one.system)
     return replace(
         one,
@@ -253,10 +254,10 @@ def _as_metric(one: Rows) -> Rows:
 
 
 def distinguished(logs: list[Log]) -> list[Log]:
-    """Return logs, those of the same tasks and systems called by what differs in their paths.
+    """Return logs; equal systems on equal tasks are named by the difference of their paths.
 
-    Of ``runs/old/gpt.json`` and ``runs/new/gpt.json``, both of a system "gpt", the systems are
-    called "old" and "new".
+    For ``runs/old/gpt.json`` and ``runs/new/gpt.json``, both with a system "gpt", the systems are
+    named "old" and "new".
     """
     having: dict[tuple[str, Key], set[int]] = defaultdict(set)
     for i, log in enumerate(logs):
@@ -280,7 +281,7 @@ def distinguished(logs: list[Log]) -> list[Log]:
 
 
 def told_apart(logs: list[Log]) -> list[Log]:
-    """Return logs, systems that are called after their files by what tells these apart."""
+    """Return logs; systems named after their files get the difference of these names."""
     of_files = {log.systems[0] for log in logs if log.systems == (without_suffix(log.path),)}
     called = dict(zip(sorted(of_files), apart(sorted(of_files)), strict=True))
     others = {name for log in logs for name in log.systems} - of_files
@@ -290,7 +291,7 @@ def told_apart(logs: list[Log]) -> list[Log]:
 
 
 def places_of(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
-    """Return the systems that are wanted, in the order of the patterns, with their places."""
+    """Return the requested systems, in the order of the patterns, with their places."""
     names = list(dict.fromkeys(name for log in logs for name in log.systems))
     check_patterns(patterns, names, "system")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]

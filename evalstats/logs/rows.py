@@ -1,7 +1,7 @@
-"""A log is rows: one an answer to an item of a task, of one system under one metric.
+"""Rows of logs: one per answer to an item of a task, of one system for one metric.
 
-Rows are kept by column: a `Rows` has those of one system under one metric and filter of one task,
-and shares its `Items` with other metrics of the same items.
+Rows are stored by column: a `Rows` has the rows of one system for one metric and filter of one
+task, and shares its `Items` with other metrics of the same items.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric
 from evalstats.results.records import counted
 
-#: Hashes of what items ask, with the prompt, and of what is expected.
+#: Hashes of questions, of prompts, and of expected answers.
 ITEM, TARGET = "item_hash", "target_hash"
-#: Characters of a question, or an answer, that are kept: the last ones, after all examples.
+#: Number of characters of a question or an answer that are kept: the last ones, after examples.
 _MOST_TEXT = 600
 _NUMBERS = re.compile(r"(\d+)", re.ASCII)
 
 
 class Key(NamedTuple):
-    """The task, metric and filter of rows; "" is what a format does not have."""
+    """The task, metric and filter of rows; "" if the format does not have one."""
 
     task: str
     metric: str
@@ -40,7 +40,7 @@ class Key(NamedTuple):
     def part(self) -> str:
         """The task, and the filter if there is one, as one name.
 
-        Where there is none, lm-evaluation-harness calls it "none".
+        lm-evaluation-harness writes "none" for no filter.
         """
         has_filter = self.filter not in ("", "none")
         return f"{self.task} ({self.filter})".strip() if has_filter else self.task
@@ -52,14 +52,13 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Which answers there are, `(n,)`, in the natural order of the ids of their items.
+    """The answers, `(n,)`, in the natural order of the ids of their items.
 
-    `epochs` say which answer to its item each is, empty where each has one, and `are_runs` whether
-    that is a run of the system, such as a seed; `labels` are groups and hashes of what was asked;
-    `order` has where each answer was in what was read; `paths` are keys of the log that can be
-    asked for as labels, as far as they are known; `texts` are the "question", "target" and "answer"
-    of each, or their ends, where the log has them, and "prompt", a hash of the whole text that a
-    system was given, which may differ.
+    `epochs` number the answers to an item, empty if each has one, and `are_runs` is whether the
+    number is a run of the system, such as a seed; `labels` are groups and hashes of questions;
+    `order` is the original place of each answer; `paths` are known keys of the log that can be
+    requested as labels; `texts` are the "question", "target" and "answer" of each, or their ends,
+    if the log has them, and "prompt", a hash of the whole input of a system, which may differ.
     """
 
     ids: tuple[str, ...]
@@ -82,7 +81,8 @@ class Items:
     ) -> Items:
         """Return answers in the natural order of their ids, and of their epochs.
 
-        A label that is empty for all answers is left out. `where` is what messages call the log.
+        Labels that are empty for all answers are left out. `where` is the name of the log in
+        messages.
         """
         labels = {name: values for name, values in (labels or {}).items() if any(values)}
         texts = {name: values for name, values in (texts or {}).items() if any(values)}
@@ -94,8 +94,8 @@ class Items:
         if len(set(answers)) < len(answers):
             twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
             raise InputError(
-                f"{where} has {counted(len(twice), 'item')} more than once, "
-                f"{', '.join(map(shown, twice[:3]))} among them; a log has each item once"
+                f"{where} has {counted(len(twice), 'item')} more than once, for example "
+                f"{', '.join(map(shown, twice[:3]))}; a log must have each item once"
             )
         for name, values in labels.items():
             check_names(values, f"{where}: labels {label(name, 'names of labels')!r}")
@@ -109,7 +109,7 @@ class Items:
         )
 
     def at(self, places: Sequence[int], *, are_alone: bool = False) -> Items:
-        """Return the answers at these places, which may be the only ones to their items."""
+        """Return the answers at these places; `are_alone`: the only ones to their items."""
         epochs = self.epochs if len(self.epochs) and not are_alone else np.empty(0, np.int64)
         return replace(
             self,
@@ -132,11 +132,11 @@ def taken(
 class Answers:
     """Answers in the order in which a format reads them, by column.
 
-    `where` is the path and `unit` what `lines` counts: "a.jsonl, line 7". `ids` are those of the
-    items, and `epochs` say which answer to its item each is. `values` has the score of each answer,
-    or its statistics, by metric and place, since an answer need not have all:
-    ``{"acc": {0: 1.0, 2: 0.0}}``. `paths` are those of keys that can be asked for as labels:
-    "doc.passage"; `texts` are those of `Items`.
+    `where` is the path and `unit` the unit of `lines`: "a.jsonl, line 7". `ids` are ids of items,
+    and `epochs` number the answers to an item. `values` has the score of each answer, or its
+    statistics, by metric and place, since an answer need not have all: ``{"acc": {0: 1.0, 2:
+    0.0}}``. `paths` are keys that can be requested as labels: "doc.passage"; `texts` are as in
+    `Items`.
     """
 
     where: str
@@ -172,7 +172,7 @@ class Answers:
             self.values.setdefault(name, {})[place] = value
 
     def items(self, places: Sequence[int] | None = None) -> Items:
-        """Return the items of all answers, or of those at `places`."""
+        """Return the items of all answers, or of the answers at `places`."""
         at = range(len(self.ids)) if places is None else places
         return Items.of(
             self.where,
@@ -184,7 +184,7 @@ class Answers:
         )
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
-        """Return statistics of `Mean` in the order of the items, NaN where there is no score."""
+        """Return statistics of `Mean` in the order of the items, NaN if there is no score."""
         places = list(self.values[metric])
         scores = as_scores(
             list(self.values[metric].values()),
@@ -195,7 +195,7 @@ class Answers:
     def pairs(self, metric: str, items: Items, statistics: Any) -> NDArray[np.float64]:
         """Return the statistics of all answers in the order of the items, `(m, 2) -> (n, 2)`.
 
-        `statistics` are those of the m answers that have this metric; the others are NaN.
+        `statistics` belong to the m answers that have this metric; the others are NaN.
         """
         rows = np.full((len(self.ids), 2), np.nan)
         rows[list(self.values[metric])] = statistics
@@ -215,12 +215,12 @@ class Answers:
         is_limited: bool = False,
         settings: Mapping[str, str] | None = None,
     ) -> Rows:
-        """Return the rows of a metric whose mean is taken: that of these answers of its name.
+        """Return the rows of a metric that is a mean of the scores with its name.
 
-        `items` are given where several metrics share them, and `values` where they are not simply
-        its scores. `higher` says whether more is better, None where nothing says it; `reported`
-        counts if it is a number, and lines of `lacking` if they are not empty. What has no score
-        has the score 0 where `failed` says why, since the harness counts it as a failure.
+        Give `items` if several metrics share them, and `values` if they are not simply its scores.
+        `higher` is whether higher is better, None if unknown; `reported` is used if it is a number,
+        and lines of `lacking` if they are not empty. With a reason in `failed`, missing scores are
+        0, since the harness counts them as failures.
         """
         items = items or self.items()
         values = self.means(key.metric, items) if values is None else values
@@ -246,19 +246,18 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one system under one metric of one task, of n answers.
+    """The rows of one system for one metric of one task, with n answers.
 
-    `values` `(n, k)` are statistics of the metric in the order of the items: NaN where a score is
-    missing; a `Mean` has (0, 0) where an answer was not scored on purpose. `reported` is the score
-    that the log states, `lacking` says what there should be and is not, `is_limited` whether only a
-    part of the items was asked for, and all of that is there, `is_directed` whether it is known if
-    more is better, `path` where they were read, and `settings` how the task was asked, where the
-    log says it: ``{"version": "1.0", "shots": "5"}``. `is_absent` `(n,)` marks answers of other
-    systems of a table that has no row of them for this one, and empty ones beside others to the
-    same item. `is_failed` `(n,)` marks answers without a score, such as those that ended with an
-    error, which are 0, as their harness counts them; `failed` says how many they are and why: "2
-    trials ended with an error". `is_column` says whether the system is a column of scores, which
-    may as well be a metric. `called` says what an item is called, and what a task.
+    `values` `(n, k)` are statistics of the metric in the order of the items: NaN if a score is
+    missing; a `Mean` has (0, 0) for deliberately unscored answers. `reported` is the score in the
+    log, `lacking` describes missing parts, `is_limited` is whether only a part of the items was
+    requested and is complete, `is_directed` whether the direction is known, `path` the file, and
+    `settings` the settings of the task, if the log has them: ``{"version": "1.0", "shots": "5"}``.
+    `is_absent` `(n,)` marks answers that only other systems of a table have, and empty ones beside
+    others to the same item. `is_failed` `(n,)` marks answers without a score, for example after an
+    error, which are 0, as in their harness; `failed` is their number and reason: "2 trials ended
+    with an error". `is_column` is whether the system is a column of scores, which may also be a
+    metric. `called` are the names of an item and of a task.
     """
 
     key: Key
@@ -286,7 +285,7 @@ class Rows:
     def without_absent(self, *, keep_items: bool) -> Rows:
         """Return the rows without answers that only other systems have.
 
-        With `keep_items` an item that has no other answer keeps its own, which are missing.
+        With `keep_items`, an item without other answers keeps its missing ones.
         """
         if self.is_absent is None or not np.any(self.is_absent):
             return self
@@ -307,10 +306,10 @@ class Rows:
         )
 
     def counting(self, missing: str | None) -> Rows:
-        """Return the rows with answers without a score counted as `missing` says.
+        """Return the rows with missing scores treated by `missing`.
 
-        By default (`None`) those are failures that their harness counts so. With "failure" all are,
-        of 0/1 scores; else none is.
+        By default (`None`), they are failures if their harness counts them so. With "failure" all
+        are, for 0/1 scores; otherwise none is.
         """
         if missing == "failure" and isinstance(self.metric, Mean):
             is_gone = self.is_gone
@@ -343,7 +342,7 @@ Numbered = Sequence[tuple[str, Sequence[float] | NDArray[np.float64], Mapping[st
 
 
 def numbered(where: str, key: Key, systems: Numbered) -> list[Rows]:
-    """Return the scores of systems of which all have the same segments, numbered from 1 on."""
+    """Return the scores of systems on the same segments, numbered from 1."""
     sizes = {name: len(scores) for name, scores, _ in systems}
     if len(set(sizes.values())) > 1:
         counts = ", ".join(f"{n:,} of {shown(name, 60)}" for name, n in sizes.items())
@@ -356,10 +355,10 @@ def numbered(where: str, key: Key, systems: Numbered) -> list[Rows]:
 
 
 def natural(name: str) -> tuple[Any, ...]:
-    """Return what to sort names by, so that "item 9" is before "item 10"."""
+    """Return a sort key for names, so that "item 9" is before "item 10"."""
     parts = _NUMBERS.split(name)
-    # Texts and numbers take turns, so that only like is compared with like. Strings of digits are
-    # compared by length first: no number is too long.
+    # Texts and numbers alternate, so that only equal types are compared. Strings of digits are
+    # compared by length first, so no number is too long.
     numbers = [(len(part.lstrip("0")), part.lstrip("0")) for part in parts[1::2]]
     return (tuple(zip(parts[::2], [*numbers, (0, "")], strict=True)), name)
 
@@ -368,7 +367,7 @@ def natural_order(names: Sequence[str]) -> list[int]:
     """Return the places of names in their natural order."""
     if not all(name.isdecimal() and name.isascii() for name in names):
         return sorted(range(len(names)), key=[natural(name) for name in names].__getitem__)
-    # Most logs number their items: the same order, without a million small tuples.
+    # Most logs number their items, which gives the same order without a million small tuples.
     digits = [name.lstrip("0") for name in names]
     order = sorted(range(len(names)), key=names.__getitem__)
     order.sort(key=digits.__getitem__)
@@ -387,7 +386,7 @@ def number(value: object, where: str) -> float:
 
 
 def as_scores(values: Sequence[object], where: Callable[[int], str]) -> NDArray[np.float64]:
-    """Return numbers `(n,)`, NaN for what stands for none; `where(i)` is what messages call it."""
+    """Return numbers `(n,)`, NaN for missing values; `where(i)` names a value in messages."""
     if set(map(type, values)) <= {float, int, bool, type(None)}:
         with suppress(OverflowError):
             scores = np.array(values, dtype=np.float64)
@@ -401,7 +400,7 @@ def as_scores(values: Sequence[object], where: Callable[[int], str]) -> NDArray[
 
 
 def is_finite(value: object) -> TypeGuard[float]:
-    """Return whether a value is a number, of a size that sums can hold."""
+    """Return whether a value is a finite number, small enough for sums."""
     return isinstance(value, (int, float)) and abs(value) < 1e300
 
 
@@ -410,7 +409,7 @@ _WORD = re.compile(r"[^\W\d_]+\d*[^\W\d_]*|\d+")
 
 
 def words(name: str) -> frozenset[str]:
-    """Return the words of a name: of "MetricX-24_hybrid", metricx, 24, hybrid."""
+    """Return the words of a name: "MetricX-24_hybrid" has metricx, 24, hybrid."""
     return frozenset(_WORD.findall(name.casefold()))
 
 
@@ -425,14 +424,14 @@ _HIGHER = words(
     "correlation pass passed correct reward yisi success successes succeeded solved resolved win "
     "wins won"
 )
-#: Of these a name says no more than that it is one of scores.
+#: These words only show that a column has scores.
 _ANY = words("score scores scr mark marks rating ratings")
-#: Numbers that are no scores, whatever else is in a table.
+#: Names of numbers that are never scores.
 _NEVER = words(
     "id year date time timestamp length len words tokens characters chars n count index row line "
     "rank seed epoch run trial repeat step turn round number size version"
 )
-#: Words of columns of names that do not say what is named, and shorter words for what is.
+#: Words in names of columns that are not nouns of items, and short forms of nouns.
 _NO_NOUN = words("id ids idx uid uuid hash key index name names no number num row rows")
 _NOUNS = words(
     "segment item sample question instance example sentence utterance prompt problem line task "
@@ -441,15 +440,16 @@ _NOUNS = words(
 )
 _SHORT = {"seg": "segment", "s": "segment", "utt": "utterance", "doc": "document"}
 _SHORT |= dict.fromkeys(("lp", "langpair", "languagepair"), "language pair")
-#: Made for scores that are better the lower, but often given with the sign turned.
+#: Names of error counts that are often given with a negative sign.
 _TURNED = ("metricx", "mqm")
 
 
 def direction(name: str, largest: float | None = None) -> bool | None:
-    """Return whether more is better under a metric of this name; None where that is not known.
+    """Return whether higher is better for a metric with this name; None if unknown.
 
-    `largest` is the largest of its scores: MetricX and MQM count errors, and where none of their
-    scores is above 0 the sign was turned. A name with words for both directions says neither.
+    `largest` is the largest of its scores: MetricX and MQM count errors, but if none of their
+    scores is above 0, the sign was reversed. A name with words for both directions has no known
+    direction.
 
     >>> [direction(name) for name in ("word_perplexity", "WER norm", "chrF++", "judge", "score")]
     [False, False, True, None, True]
@@ -468,13 +468,13 @@ def direction(name: str, largest: float | None = None) -> bool | None:
 
 
 def is_metric(name: str) -> bool:
-    """Return whether the words of a name are those of a metric: "mean BLEU" is one, "tower" not."""
+    """Return whether a name contains words of a metric: "mean BLEU" does, "tower" does not."""
     is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in words(name))
     return is_known and not is_never(name)
 
 
 def noun(column: str) -> str:
-    """Return what a column of names has the names of; "item" where it does not say it.
+    """Return the noun in the name of a column of ids, or "item".
 
     >>> [noun(name) for name in ("question_id", "Seg ID", "questionId", "id", "tweet")]
     ['question', 'segment', 'question', 'item', 'tweet']
@@ -488,7 +488,7 @@ def noun(column: str) -> str:
 
 
 def is_never(name: str) -> bool:
-    """Return whether a column of this name holds numbers that are no scores: "Line number"."""
+    """Return whether a column with this name has numbers that are not scores: "Line number"."""
     parts = words(name)
     return bool(parts) and parts <= _NEVER
 
@@ -503,7 +503,7 @@ def as_directions(directions: object) -> dict[str, bool]:
 def named_choices(
     given: object, argument: str, what: str, choices: Sequence[str | None]
 ) -> dict[str, Any]:
-    """Return a mapping from names to some of the choices that a caller gives; empty of None."""
+    """Return a caller's mapping from names to choices, checked; empty for None."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -518,14 +518,14 @@ def named_choices(
 
 
 def matches(value: str, patterns: Iterable[str]) -> bool:
-    """Return whether a name is one of the patterns, or matches it as file names do in a shell."""
+    """Return whether a name equals or matches one of the shell patterns."""
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
 
 
 def check_patterns(
     patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
 ) -> None:
-    """Raise where a pattern of an argument matches no name; messages call names `kind`."""
+    """Raise if a pattern of an argument matches no name; `kind` is a word for names."""
     names = dict.fromkeys(names)
     for pattern in patterns:
         if not any(matches(name, [pattern]) for name in names):

@@ -1,7 +1,7 @@
-"""Files and folders that others wrote, read as data: nothing in them is run or trusted.
+"""Files and folders of unknown origin, read as data: nothing in them is run or trusted.
 
-Sizes, depth and numbers are limited by what is read, and whatever is wrong with a file becomes an
-`InputError` that names it, and the line.
+Sizes, depth and numbers are limited, and every problem with a file becomes an `InputError` with the
+file and the line.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from evalstats.logs.fields import Json
 from evalstats.results.convert import json_of
 from evalstats.statistics.files import UTF16, opened
 
-#: Bytes of a JSON document, which is in memory as a whole, and of a line.
+#: Most bytes of a JSON document, which is read as a whole, and of a line.
 MOST_BYTES = 2**31
 MOST_LINE = 2**27
-#: Characters of text that are read together.
+#: Number of characters read together.
 _BLOCK = 1 << 20
-#: What one byte of a zip file may stand for: deflate's very most is 1,032.
+#: Most bytes that one byte of a zip file may expand to: deflate's maximum is 1,032.
 _MOST_RATIO = 1100
 _ZSTD = 93
-#: Endings of names of files; whatever else is after a dot belongs to the name: GPT-4.5.
+#: File suffixes; anything else after a dot belongs to the name: GPT-4.5.
 _SUFFIXES = (
     *(".txt", ".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".eval", ".npz"),
     *(".seg.score", ".score", ".scores", ".comet"),
@@ -55,9 +55,9 @@ def without_suffix(path: object) -> str:
 
 
 def differing(paths: list[tuple[str, ...]]) -> list[str]:
-    """Return what differs in paths, less the parts with which all begin, and end where they can.
+    """Return the differences of paths, without common beginnings and endings.
 
-    For ``("/", "old", "x.json")`` and ``("/", "new", "x.json")`` that is "old" and "new".
+    For ``("/", "old", "x.json")`` and ``("/", "new", "x.json")`` they are "old" and "new".
     """
     n_alike = []
     for turned in (paths, [path[::-1] for path in paths]):
@@ -77,10 +77,10 @@ _TWO_OBJECTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{[^\n]*\}[ \t\r]*\n\s*\{")
 
 @dataclass(frozen=True)
 class Source:
-    """A file or a folder that a format is asked about: "is it yours?".
+    """A file or a folder of unknown format.
 
-    Its properties read no more than is asked for: the names of files, the first bytes, the first
-    line, and only then a whole document.
+    Its properties read only as much as needed: the names of files, the first bytes, the first line,
+    or a whole document.
     """
 
     path: Path
@@ -88,7 +88,7 @@ class Source:
     def __post_init__(self) -> None:
         if not os.path.exists(self.path):
             raise InputError(f"cannot read {self.path}: it does not exist")
-        # A pipe can be read once, and what is in a file is looked at before it is read.
+        # A pipe can be read only once, but the contents are examined before reading.
         if not (self.path.is_file() or self.path.is_dir()):
             raise InputError(
                 f"cannot read {self.path}: it is a pipe or a device; write it to a file"
@@ -96,15 +96,15 @@ class Source:
 
     @cached_property
     def files(self) -> list[Path]:
-        """All files of the folder and of those in it, in order of their names; or the file.
+        """All files of the folder and its subfolders, in order of their names; or the file.
 
-        Hidden ones, such as locks and what editors keep, are none.
+        Hidden files, such as locks and files of editors, are left out.
         """
         if self.path.is_file():
             return [self.path]
         errors: list[OSError] = []
         folders = list(os.walk(self.path, onerror=errors.append))
-        # What cannot be looked into may hold another log.
+        # An unreadable folder may contain another log.
         if errors:
             folder = shown(str(errors[0].filename), 200)
             raise InputError(f"cannot read {folder}: {errors[0].strerror}")
@@ -114,7 +114,7 @@ class Source:
 
     @cached_property
     def suffix(self) -> str:
-        """The last suffix in lower case, not that of compression; empty for a folder.
+        """The last suffix in lower case, ignoring compression; empty for a folder.
 
         JSON lines may be called ".json" or ".ndjson", and are ".jsonl" here.
         """
@@ -126,14 +126,14 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes of a file, as they are before compression."""
+        """The first bytes of a file, decompressed."""
         with suppress(OSError, EOFError, zlib.error), opened(self.path) as file:
             return file.read(4096)
         return b""
 
     @cached_property
     def json(self) -> Json:
-        """What a JSON file holds; None for any other file or a folder."""
+        """The contents of a JSON file; None for any other file or a folder."""
         return read_json(self.path) if self.suffix == ".json" else None
 
     @cached_property
@@ -145,7 +145,7 @@ class Source:
 
 @contextmanager
 def readable(path: Path) -> Iterator[BinaryIO]:
-    """Open a file, and say which it is where it cannot be read."""
+    """Open a file; errors name the file."""
     try:
         with opened(path) as file:
             yield file
@@ -155,7 +155,7 @@ def readable(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_json(path: Path) -> Json:
-    """Return what a JSON file holds."""
+    """Return the contents of a JSON file."""
     with readable(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -181,7 +181,7 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def text_blocks(path: Path) -> Iterator[list[str]]:
-    """Yield the lines of UTF-8 text in blocks, with what ends them, less a byte order mark."""
+    """Yield the lines of UTF-8 text in blocks, with line ends, without a byte order mark."""
     n_lines = 0
     try:
         with readable(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
@@ -196,16 +196,16 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
 
 
 def parsed(data: bytes, where: str) -> Json:
-    """Return what JSON text holds, or say where it is not JSON."""
+    """Return the contents of JSON text, or raise with the place of the problem."""
     try:
-        # A mark of byte order, or other encodings than UTF-8, may be in front of a document only.
+        # Only a document may begin with a byte order mark or have other encodings than UTF-8.
         encoding = "utf-8" if data.startswith(b'{"') else json.detect_encoding(data)
         return json_of(data.decode(encoding, "surrogatepass"))
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     except RecursionError:
         raise InputError(f"{where} is nested too deeply to be a log") from None
-    except ValueError as error:  # no UTF-8, and a number of too many digits, as well
+    except ValueError as error:  # also not UTF-8, or a number with too many digits
         raise InputError(f"{where} is not JSON, or cut short: {error}") from None
 
 
@@ -214,7 +214,7 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open a zip file for as long as its members are read."""
     try:
         archive = zipfile.ZipFile(path)
-    # What Python's readers raise depends on where the damage is.
+    # The exceptions of Python's readers depend on the damage.
     except Exception as error:
         raise InputError(f"{path} is not a zip file, or cut short: {error}") from None
     with archive:
@@ -225,16 +225,16 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
-    """Return the JSON of a member, of which no more is read than it claims to hold."""
+    """Return the JSON of a member, reading at most its declared size."""
     entry, where = archive.getinfo(name), f"{archive.filename}, {name}"
     if entry.file_size > min(MOST_BYTES, _MOST_RATIO * entry.compress_size + 1000):
         raise InputError(
-            f"{where} is refused: it claims {entry.file_size:,} bytes in {entry.compress_size:,}"
+            f"{where} is refused: it declares {entry.file_size:,} bytes in {entry.compress_size:,}"
         )
     n_most, stored = entry.file_size + 1, copy(entry)
     is_zstd = entry.compress_type == _ZSTD and sys.version_info < (3, 14)
     if is_zstd:
-        # The bytes as they are stored; their checksum is that of what they stand for.
+        # The stored bytes; the checksum is for the decompressed bytes.
         stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
         del stored.CRC
     try:
@@ -254,11 +254,11 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
     except Exception as error:
         raise InputError(f"{where} is damaged: {error or type(error).__name__}") from None
     if len(data) != entry.file_size or zlib.crc32(data) != entry.CRC:
-        raise InputError(f"{where} is damaged: it does not have the bytes that it claims")
+        raise InputError(f"{where} is damaged: it does not have its declared number of bytes")
     return parsed(data, where)
 
 
 def beside(path: Path, name: str) -> Json:
-    """Return what a JSON file of this name in the same folder holds, None where there is none."""
+    """Return the contents of a JSON file with this name in the same folder, or None."""
     file = path.with_name(name)
     return read_json(file) if file != path and file.is_file() else None

@@ -1,11 +1,11 @@
-"""What a user names, one file a family: statistics of every segment, a score of their sums.
+"""Metrics, one file per family: statistics of every segment, and the score of their sums.
 
-- `base`: what a metric is; its signature as a record
+- `base`: the base class of metrics, and signatures as records
 - `bleu`, `smoothing`: corpus BLEU and its smoothing methods
 - `chrf`: chrF and chrF++
 - `error_rates`: WER, CER and edits of any tokens; TER
 - `rouge`: ROUGE-N, -L and -Lsum
-- `ratios`: means and ratios of scores that come from elsewhere; the mean score of several runs
+- `ratios`: means and ratios of scores computed elsewhere; the mean score of several runs
 - `probabilities`: Brier score and ECE; perplexity and bits per unit, from log-likelihoods
 - `confusion`: pairs of predicted and gold values; scores of predicted classes
 - `numbers`: Pearson's correlation and RMSE of predicted numbers
@@ -30,13 +30,13 @@ from evalstats.metrics.probabilities import ECE, BitsPerUnit, Brier, Perplexity
 from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.rouge import ROUGE
 
-#: The metrics of this room. Files can rebuild them, and those that read text have their fields as
-#: options on the command line.
+#: The metrics of this room. Files can rebuild them, and the fields of text metrics are options on
+#: the command line.
 BUILT_IN: tuple[type[Metric], ...] = (
     *(BLEU, CHRF, TER, WER, CER, ROUGE),
     *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
 )
-#: Those of designs, and where they lie: they are loaded when they are asked for.
+#: Metrics of designs, with their modules, which are loaded when first used.
 OF_DESIGNS = {
     **dict.fromkeys(("PassAll", "PassAny", "FlipRate"), "evalstats.designs.trials.metrics"),
     "Agreement": "evalstats.designs.raters",
@@ -52,7 +52,7 @@ NAMED: dict[str, partial[Any]] = {
     **{f"rouge{v}": partial(ROUGE, variant=v) for v in ("1", "2", "L", "Lsum")},
 }
 
-#: Names in lower case, and those that tables print.
+#: Names in lower case, with the names printed in tables.
 _SPELLED = {
     **{name.lower(): name for name in NAMED},
     **{f"rouge-{v}": f"rouge{v}" for v in ("1", "2")},
@@ -61,18 +61,18 @@ _SPELLED = {
 
 
 def is_built_in(metric: Metric) -> bool:
-    """Return whether a metric is one of this library, and no subclass of one."""
+    """Return whether a metric belongs to this library and is not a subclass."""
     kind = type(metric)
     return kind in BUILT_IN or kind.__module__ == OF_DESIGNS.get(kind.__name__)
 
 
 def written(name: str) -> str:
-    """Return the name in `NAMED` of what may be a printed name, or the name in lower case."""
+    """Return the name in `NAMED` for a printed name, or else the name in lower case."""
     return _SPELLED.get(name.lower(), name.lower())
 
 
 def as_metric(metric: object) -> Metric:
-    """Return a metric from its name or from a configured object."""
+    """Return a metric, given its name or a configured object."""
     if isinstance(metric, Metric):
         return check_metric(metric)
     if isinstance(metric, str):
@@ -80,7 +80,7 @@ def as_metric(metric: object) -> Metric:
         if name in NAMED:
             made: Metric = NAMED[name]()
             return made
-        more = "Scores from elsewhere, one a segment, take the place of the outputs: metric="
+        more = "Scores computed elsewhere, one per segment, are given as outputs: metric="
         more += f"evalstats.Mean({shown(metric, 60)})"
         raise InputError(expected(metric, NAMED, more), argument="metric")
     if isinstance(metric, type) and issubclass(metric, Metric):

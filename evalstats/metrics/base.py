@@ -1,6 +1,6 @@
-"""What a metric is: statistics of every segment, and a score that is a function of their sums.
+"""The base class of metrics: statistics of every segment, and a score of their sums.
 
-`statistics(hypotheses, references)` gives an `(N, k)` array, one row a segment. `score(totals)`
+`statistics(hypotheses, references)` gives an `(N, k)` array, one row per segment. `score(totals)`
 maps summed rows `(..., k)` to scores `(...)`. Resampling and inference need nothing more: leading
 axes are free, so one line scores a corpus, every segment, and 10,000 resamples of 20 systems.
 """
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="Configured")
 Floats = NDArray[np.float64]
 
-#: The longest n-grams that can be asked for: time and memory grow with the order.
+#: The highest n-gram order that is allowed: time and memory grow with the order.
 MOST_ORDER = 1000
-#: No text has so many of anything; doubles beyond it skip numbers. NumPy 2.0.0 may crash where
-#: narrow numbers are compared with an integer of Python that is beyond all of them.
+#: No text has this many tokens, and doubles above it skip integers. NumPy 2.0.0 may crash when
+#: narrow integers are compared with a Python integer outside their range.
 _MOST_COUNT = np.float64(2**53)
 #: The signature of a `Ratio` names all of its columns.
 _MOST_SIGNATURE = 100_000
-#: The version of sacreBLEU comes last in a signature; it tells no metrics apart.
+#: The version of sacreBLEU comes last in a signature; it does not distinguish metrics.
 _VERSION = "sacrebleu:"
 
 
@@ -46,21 +46,21 @@ def signature_of(**parts: object) -> str:
 
 @dataclass(frozen=True)
 class Correction:
-    """What labels, or items that were run, are worth that correct a prediction of all."""
+    """What the labels (or the items that were run) add to predictions of all items."""
 
     metric: str
     n_labelled: int  # segments, the mean of the systems
 
     def notes(self) -> Iterator[str]:
-        """Say below a table what should be known of it."""
+        """Return the sentences to print below a table."""
         yield from ()
 
 
 class Configured:
-    """What is made with options: one that there is not is an `InputError` with those there are."""
+    """A class with options: an unknown option raises an `InputError` that lists the options."""
 
     def __new__(cls: type[T], *args: Any, **options: Any) -> T:
-        """Return an object without its fields, which `__init__` sets."""
+        """Return an object without fields; `__init__` sets them."""
         made: T = object.__new__(cls)
         if cls.__init__ is not object.__init__:
             check_arguments(cls.__init__, cls.__name__, options)
@@ -78,35 +78,36 @@ class Metric(Configured, ABC):
     Attributes
     ----------
     name : str
-        What tables call the metric.
+        Name of the metric in tables.
     columns : tuple of str
         Names of the k statistics.
     higher_is_better : bool
         Direction of the score.
     uses_references : bool
-        Whether `statistics` needs references (False for scores that come from elsewhere).
+        Whether `statistics` needs references (False for scores computed elsewhere).
     reads_text : bool
-        Whether outputs and references are text. Where they are not (class labels, numbers),
-        references come to `statistics` as they were given.
+        Whether outputs and references are text. If not (class labels, numbers), `statistics` gets
+        the references as they were given.
     entry_depth : int
-        How many lists an output is: 0 for text and for a number, 1 for a row of numbers. It tells
-        outputs of one run from those of several.
+        Depth of nesting of one output: 0 for a text or a number, 1 for a row of numbers. It
+        distinguishes the outputs of one run from several runs.
     bounds : tuple of float
-        The lowest and the highest score that there can be, which no interval exceeds.
+        The lowest and the highest possible score; no interval exceeds them.
     empty_score : float, optional
-        What empty outputs score, of a metric whose scores have no worst end.
+        The score of empty outputs, for a metric without a worst score.
     counts : bool
-        Whether the statistics are counts: negative ones are then refused. Override
-        `check_statistics` to say more of what cannot be.
+        Whether the statistics are counts; if so, negative values are refused. Override
+        `check_statistics` for further checks.
     whole : slice
-        Which columns of a metric that `counts` have no fractions; all by default.
+        Which columns hold whole numbers if the metric `counts`; all by default.
     scores_units : bool
-        Whether a segment alone has a score; False of what is between segments, as a correlation.
-        `evalstats.statistics.segments.unit_scores` asks it.
+        Whether a single segment has a score; False for scores of a relation between segments, such
+        as a correlation. Used by `evalstats.statistics.segments.unit_scores`.
     is_smooth : bool
-        Whether the score changes little with its sums: others have no test by t, and no power.
+        Whether a small change of the sums changes the score little. Other metrics have no t test
+        and no power analysis.
     unit_called : str
-        What a segment is called where nothing else says it: "segment", and of trials "item".
+        What a segment is called by default: "segment", or "item" for trials.
 
     Examples
     --------
@@ -145,9 +146,9 @@ class Metric(Configured, ABC):
     is_smooth: ClassVar[bool] = True
     unit_called: ClassVar[str] = "segment"
     doubt: ClassVar[str] = ""
-    #: What errors say of a score that is no number; it may name {n} {units}, and {more} of them.
+    #: The error for a score that is not a number; it may contain {n}, {units} and {more}.
     undefined: ClassVar[str] = (
-        "is not finite; define the score for every total, for example where a denominator is 0"
+        "is not finite; define the score for every total, also if a denominator is 0"
     )
 
     @abstractmethod
@@ -157,10 +158,10 @@ class Metric(Configured, ABC):
         Parameters
         ----------
         hypotheses : sequence of str
-            N outputs. For scores that come from elsewhere: the numbers of N segments.
+            N outputs. For scores computed elsewhere: the numbers of N segments.
         references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`, which keeps what is prepared for the next system.
+            One entry per segment: a string, a list of strings with `None` for an absent one, or a
+            `References`, which keeps the prepared references for the next system.
         """
 
     @abstractmethod
@@ -170,8 +171,8 @@ class Metric(Configured, ABC):
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score at ``totals``, `(..., k) -> (..., k)`.
 
-        Here by central differences, with a step of 1e-5 of each total, at least 1e-5; a total that
-        is not negative is not made so. Metrics with a closed form override it.
+        By default from central differences with a step of 1e-5 of each total, and at least 1e-5;
+        nonnegative totals stay nonnegative. Metrics with a closed form override it.
         """
         at = np.asarray(totals, dtype=np.float64)
         result = np.empty(at.shape)
@@ -184,32 +185,32 @@ class Metric(Configured, ABC):
         return result
 
     def unsuited(self, language: str) -> str:
-        """Say why the metric does not suit texts of a language, and what does; "" where it does.
+        """Return why the metric does not suit a language and what to use instead, or "".
 
         The language is one of `evalstats.text.tokenization.LANGUAGES`, or "" for any other.
         """
         return ""
 
     def unread(self, texts: Sequence[str]) -> str:
-        """Say why the metric hardly reads these texts, and what does; "" if it reads them."""
+        """Return why the metric ignores most of these texts and what to use instead, or ""."""
         return ""
 
     def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
-        """Return of which systems results say `doubt` in a note, `(S, k) -> (S,)`."""
+        """Return which systems get the note `doubt`, `(S, k) -> (S,)`."""
         return np.zeros(len(totals), dtype=np.bool_)
 
     def outcome_columns(self) -> tuple[int, int, float] | None:
-        """Return the columns of successes and of their number, and what a share of 1 scores.
+        """Return the columns of successes and of items, and the score of a share of 1.
 
-        `None` where the score is no share. Shares of segments that all count once are counted: they
-        have Wilson's interval, and McNemar's test.
+        `None` if the score is not a share. If all segments count once, shares get Wilson's interval
+        and McNemar's test.
         """
         return None
 
     def bounds_of(self, statistics: NDArray[Any]) -> tuple[float, float]:
         """Return the lowest and the highest score of such statistics, `(..., k)`.
 
-        Of segments that are right or wrong that is 0 and the scale of a share, else `bounds`.
+        For segments that are right or wrong: 0 and the scale of the share. Otherwise `bounds`.
         """
         columns = self.outcome_columns()
         if columns is None:
@@ -221,36 +222,36 @@ class Metric(Configured, ABC):
         return (0.0, scale) if scale > 0 and are_outcomes else self.bounds
 
     def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
-        """Return what is added to squared influence values of units, `(S, N)`; t then decides.
+        """Return the addition to the units' squared influence values, `(S, N)`; then t is used.
 
-        `None` where the sample shows enough of its variance.
+        `None` if the sample alone shows its variance.
         """
         return None
 
     def chance(self, statistics: Floats) -> float | None:
-        """Return the variance of the score of items `(N, k)` that are all there are, by trials.
+        """Return the variance between trials of the score of `(N, k)` fixed items.
 
-        `None` where items are drawn.
+        `None` if items are drawn.
         """
         return None
 
     def answers(self, statistics: NDArray[Any]) -> Floats | None:
         """Return number, sum and sum of squares of the answers to an item, `(..., k) -> (..., 3)`.
 
-        `None` where items have one, or statistics do not tell.
+        `None` if items have one answer, or if the statistics do not contain these sums.
         """
         return None
 
     def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Metric:
-        """Return the metric of all segments together, whose parts have these metrics and sizes."""
+        """Return the metric of all segments together, given the metrics and sizes of the parts."""
         return self
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse statistics, `(..., k)`, that cannot come from text, with an `InputError`.
+        """Raise an `InputError` for statistics, `(..., k)`, that cannot come from text.
 
-        `SegmentStatistics` and files are held to it: rows of segments, and sums of rows with
-        weights. So what is said here must hold for sums too. Here: where the metric `counts`,
-        whole numbers from 0 to 2**53.
+        Used for the rows of segments and for weighted sums of rows, from Python and from files, so
+        the checks must hold for sums too. By default, if the metric `counts`: whole numbers from 0
+        to 2**53.
         """
         if self.counts:
             self._refuse(statistics < 0, f"is negative, but {self.name} counts")
@@ -261,14 +262,14 @@ class Metric(Configured, ABC):
                 self._refuse(whole != np.rint(whole), why)
 
     def _refuse(self, impossible: NDArray[np.bool_], why: str) -> None:
-        """Raise where any is true, and say where the first is."""
+        """Raise an error with the position of the first true value, if any is true."""
         if np.any(impossible):
             where = [int(i) for i in np.argwhere(impossible)[0]]
             raise InputError(f"statistics{where} {why}")
 
     @property
     def signature(self) -> str:
-        """Everything that identifies the metric's computation, as ``key:value|key:value``."""
+        """The settings and versions that identify the computation, as ``key:value|key:value``."""
         return "custom:" + type(self).__name__
 
     def __repr__(self) -> str:
@@ -276,7 +277,7 @@ class Metric(Configured, ABC):
 
 
 class LabelledMetric(Metric):
-    """A score of segments of which some have labels that others lack: both are drawn apart."""
+    """A score when only some segments have labels; labelled and other segments are drawn apart."""
 
     @abstractmethod
     def labelled(self, statistics: NDArray[Any]) -> NDArray[np.bool_]:
@@ -286,21 +287,21 @@ class LabelledMetric(Metric):
     def tuned(
         self, table: SegmentStatistics, units: Units, by_stratum: bool
     ) -> tuple[SegmentStatistics, Correction, Floats | None]:
-        """Return statistics under the metric with the weight that suits them best, and its worth.
+        """Return statistics under the metric with the best weight, and what the labels are worth.
 
-        Where each stratum has a score of its own (`by_stratum`), each must have what is needed. The
-        third is what is added to squared influence values of units, `(S, N)`, so that t decides;
-        `None` where the sample shows enough of its variance.
+        If each stratum has a score of its own (`by_stratum`), each must have enough labels. The
+        third is an addition to the units' squared influence values, `(S, N)`, with which t is used;
+        `None` if the sample alone shows its variance.
         """
 
 
 def keep(metric: Metric, **options: object) -> None:
-    """Keep checked options in the place of those given; the class is frozen."""
+    """Set checked options on a frozen object."""
     vars(metric).update(options)
 
 
 def check_metric(metric: Metric) -> Metric:
-    """Return a metric if it has what tables and files need, or say what it lacks."""
+    """Return the metric, or raise an error if it lacks what tables and files need."""
     kind = type(metric).__name__
     for attribute in ("name", "columns"):
         if not hasattr(metric, attribute):
@@ -316,7 +317,7 @@ def check_metric(metric: Metric) -> Metric:
 
 
 def scores_of(metric: Metric, totals: NDArray[Any]) -> Floats:
-    """Return the scores of totals, `(..., k) -> (...)`, if the metric returns that."""
+    """Return the scores of totals, `(..., k) -> (...)`, and check their type and shape."""
     scores = np.asarray(metric.score(totals))
     if scores.dtype.kind not in "buif":
         raise InputTypeError(f"{metric.name}.score must return numbers, got {scores.dtype} values")
@@ -331,15 +332,15 @@ def scores_of(metric: Metric, totals: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True)
 class MetricSignature:
-    """What identifies a metric; `str` prints it as ``key:value|key:value``.
+    """The settings that identify a metric; `str` gives ``key:value|key:value``.
 
     Attributes
     ----------
     settings : tuple of str
-        What changes the numbers, ``key:value`` each, with what is made of runs and strata.
+        Everything that changes the numbers, ``key:value`` each, including runs and strata.
     versions : tuple of str
-        Versions of sacreBLEU: several where tables that several made are joined, and none of a
-        metric that is not sacreBLEU's.
+        Versions of sacreBLEU: several if tables made by different versions were joined, none for a
+        metric that does not come from sacreBLEU.
 
     Examples
     --------
@@ -355,7 +356,7 @@ class MetricSignature:
 
     @classmethod
     def of(cls, text: str) -> MetricSignature:
-        """Return the record of a metric's signature, of which `str` is the same text."""
+        """Return the record for a signature; its `str` is the same text."""
         *settings, last = text.split("|")
         if last.startswith(_VERSION):
             return cls(tuple(settings), tuple(last.removeprefix(_VERSION).split(",")))
@@ -372,7 +373,7 @@ class MetricSignature:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What stands between the bars."""
+        """The parts between the bars."""
         versions = (f"{_VERSION}{','.join(self.versions)}",) if self.versions else ()
         return (*self.settings, *versions)
 

@@ -27,7 +27,7 @@ SMOOTH_METHODS = tuple(METHODS)
 #: Tokenisers that need nothing beyond sacreBLEU: checking one imports nothing.
 BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
 _LANGUAGE_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
-#: Those of pieces of words, which suit all languages.
+#: Subword tokenisers, which suit all languages.
 _SUBWORDS = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
@@ -47,16 +47,16 @@ class BLEU(Metric):
     lowercase : bool
         Lowercase before tokenising.
     tokenize : str, optional
-        sacreBLEU's tokeniser name; by default ``"13a"``, or the one of `trg_lang`.
+        sacreBLEU's name of the tokeniser; by default ``"13a"``, or the tokeniser for `trg_lang`.
     smooth_method : {"exp", "floor", "add-k", "none"}
-        What stands in for a precision of zero (Chen and Cherry, 2014).
+        How to replace a precision of zero (Chen and Cherry, 2014).
     smooth_value : float, optional
         Value for ``"floor"`` (default 0.1) and ``"add-k"`` (default 1), at least 0; the other
         methods have no parameter and ignore it, as in sacreBLEU.
     max_ngram_order : int
         Highest n-gram order n, 1 to 1,000.
     effective_order : bool
-        Leave out the orders that are longer than the whole output (recommended for segments).
+        Leave out orders longer than the output (recommended for single segments).
     trg_lang : str
         Target language code; chooses the tokeniser for ``zh``, ``ja`` and ``ko``.
 
@@ -82,17 +82,16 @@ class BLEU(Metric):
     name = "BLEU"
     bounds: ClassVar[tuple[float, float]] = 0.0, 100.0
     counts = True
-    # Like `columns`, what follows from the options is no option; `__post_init__` keeps it.
-    #: Name of the tokeniser in use: `tokenize`, or that of `trg_lang`.
+    # These follow from the options, like `columns`; `__post_init__` sets them. : Name of the
+    # tokeniser in use: `tokenize`, or the default for `trg_lang`.
     tokenizer: ClassVar[str]
-    #: Of the smoothing method a function of matches and n-grams, and what else it takes, if any.
+    #: Function of matches and n-grams for the smoothing method, and its third argument, if any.
     _smoothing: ClassVar[tuple[Callable[..., Floats], tuple[float, ...]]]
-    #: What add-k smoothing adds to the counts of each order, `(order,)`.
+    #: The addition of add-k smoothing to the counts of each order, `(order,)`.
     _added: ClassVar[Floats]
     doubt: ClassVar[str] = (
-        "no output is as long as the longest n-gram, so that the score is 0 whatever the outputs "
-        "say; use chrF, or give effective_order=True (--effective-order) or a lower "
-        "max_ngram_order (--max-ngram-order)"
+        "every output is shorter than the longest n-gram, so the score is always 0; use chrF, "
+        "effective_order=True (--effective-order) or a lower max_ngram_order (--max-ngram-order)"
     )
 
     def __post_init__(self) -> None:
@@ -124,7 +123,7 @@ class BLEU(Metric):
 
     @property
     def signature(self) -> str:
-        """Identity in the form of sacreBLEU's signatures."""
+        """The signature, in sacreBLEU's form."""
         smooth = self.smooth_method
         for value in self._smoothing[1]:
             smooth += f"[{value:.2f}]"
@@ -145,7 +144,7 @@ class BLEU(Metric):
         return bleu_statistics(*shared_ngrams(refs, texts, self.max_ngram_order, True, *how))
 
     def unsuited(self, language: str) -> str:
-        """Say which tokeniser splits texts of the language, or of `trg_lang`, in another way."""
+        """Return which tokeniser to use if this one does not split the language, or ""."""
         language = language or self.trg_lang
         suited = _LANGUAGE_TOKENIZERS.get(language)
         split = (suited, "char", *_SUBWORDS)
@@ -157,12 +156,12 @@ class BLEU(Metric):
         )
 
     def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
-        """Return of which systems no output has the longest n-grams, `(S, k) -> (S,)`."""
+        """Return which systems have only outputs without the longest n-grams, `(S, k) -> (S,)`."""
         has_longest = totals[:, -1] > 0
         return np.asarray(~has_longest & (totals[:, 0] > 0) & (not self.effective_order))
 
     def unread(self, texts: Sequence[str]) -> str:
-        """Say that the tokenizer leaves lines of text whole."""
+        """Return that the tokenizer does not split these texts, and what to use, or ""."""
         if "".join(texts).isascii():
             return ""
         rows = self.statistics(texts, list(texts))
@@ -172,7 +171,7 @@ class BLEU(Metric):
     def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 2·order + 2) -> (...)`, in [0, 100].
 
-        Zero when nothing matches at all, whatever the smoothing (sacreBLEU, issue 141).
+        Zero if nothing matches, whatever the smoothing (sacreBLEU, issue 141).
         """
         sums = np.asarray(totals, dtype=np.float64)
         correct, total = np.split(sums[..., 2:], 2, axis=-1)
@@ -180,7 +179,7 @@ class BLEU(Metric):
         function, taken = self._smoothing
         with np.errstate(divide="ignore"):
             logs = np.log(function(correct, total, *taken))
-        # The sum is taken order by order: a row then scores the same by itself and among others.
+        # Summed order by order, so that a row has the same score alone and among others.
         logs = np.where(used, logs, 0.0)
         sum_of_logs = sum(logs[..., n] for n in range(self.max_ngram_order))
         mean_log = sum_of_logs / np.maximum(np.sum(used, axis=-1), 1)
@@ -192,23 +191,23 @@ class BLEU(Metric):
         super().check_statistics(statistics)
         correct, total = np.split(statistics[..., 2:], 2, axis=-1)
         self._refuse(np.any(correct > total, axis=-1), "has more matches than n-grams")
-        self._refuse(total[..., 0] != statistics[..., 0], "has not one unigram for each token")
+        self._refuse(total[..., 0] != statistics[..., 0], "does not have one unigram per token")
         longer = np.any(total[..., 1:] > total[..., :-1], axis=-1)
         self._refuse(longer, "has more long n-grams than short ones")
 
     def _used(self, total: Floats) -> NDArray[np.bool_]:
-        """Return which orders count, `(..., order)`; none after one without any n-grams."""
+        """Return which orders count, `(..., order)`: all before the first one without n-grams."""
         if not self.effective_order:
             return np.ones(total.shape, dtype=np.bool_)
-        # sacreBLEU adds k before it asks which orders there are.
+        # sacreBLEU adds k before it determines which orders count.
         there = total + self._added > 0
         return there if np.all(there) else np.logical_and.accumulate(there, axis=-1)
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., 2·order + 2) -> (..., 2·order + 2)`.
 
-        At the kink of the brevity penalty, sys_len = ref_len, it is that from the side of no
-        penalty. Where the score is 0 the gradient is 0.
+        At the kink of the brevity penalty, sys_len = ref_len, it is the one-sided gradient without
+        a penalty. If the score is 0, the gradient is 0.
         """
         sums = np.asarray(totals, dtype=np.float64)
         order = self.max_ngram_order

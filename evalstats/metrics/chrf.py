@@ -36,7 +36,7 @@ class CHRF(Metric):
 
     with P and R the precision and recall of clipped n-gram matches, averaged over the character
     orders 1..`char_order` and the word orders 1..`word_order` (Popović, 2015 and 2017). Of several
-    references the one with the best segment score counts. Parameters, defaults and numbers are
+    references, the one with the best segment score is used. Parameters, defaults and numbers are
     sacreBLEU's (Post, 2018).
 
     Parameters
@@ -61,7 +61,7 @@ class CHRF(Metric):
     --------
     >>> chrf = CHRF()
     >>> rows = chrf.statistics(["the cat"], ["the cats"])
-    >>> rows[0, :6].tolist()   # hypothesis, reference, matches; of order 1, then 2
+    >>> rows[0, :6].tolist()   # hypothesis, reference, matches; for order 1, then 2
     [6, 7, 6, 5, 6, 5]
     >>> print(chrf.score(rows.sum(axis=0)).round(2))
     77.57
@@ -111,8 +111,8 @@ class CHRF(Metric):
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 3·orders)`: hypothesis, reference and matching n-grams of each order.
 
-        Character orders come first, then word orders. An order that the reference does not have
-        counts no hypothesis n-grams either (sacreBLEU).
+        Character orders come first, then word orders. If the reference has no n-grams of an order,
+        the hypothesis n-grams of this order are not counted either (sacreBLEU).
         """
         texts, refs = as_pairs(hypotheses, references)
         how = (character_blocks, self.lowercase, self.whitespace)
@@ -125,7 +125,7 @@ class CHRF(Metric):
         return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)
 
     def unsuited(self, language: str) -> str:
-        """Say what to do without words where no spaces separate them."""
+        """Return what to use if no spaces separate words, or ""."""
         if not self.word_order or language not in UNSPACED:
             return ""
         return f"no spaces separate {UNSPACED[language]} words; use chrF (word_order=0, -m chrf)"
@@ -133,7 +133,7 @@ class CHRF(Metric):
     def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100].
 
-        Operations have sacreBLEU's order, to the last bit: the best of several references counts.
+        In sacreBLEU's order of operations, to the last bit: it determines which reference is best.
         """
         precision, recall, both = self._precision_recall(totals)
         orders = range(precision.shape[-1])
@@ -187,13 +187,13 @@ class CHRF(Metric):
 
 
 def _f_score(precision: Floats, recall: Floats, beta: float, empty: float) -> Floats:
-    """Return F_beta, `empty` where precision and recall are both zero."""
+    """Return F_beta, `empty` if precision and recall are both zero."""
     factor = beta**2
     return ratio((1 + factor) * precision * recall, factor * precision + recall, empty)
 
 
 def _f_gradient(precision: Floats, recall: Floats, beta: float) -> tuple[Floats, Floats]:
-    """Return the derivatives of F_beta by precision and by recall, 0 where both are zero."""
+    """Return the derivatives of F_beta by precision and by recall, 0 if both are zero."""
     factor = beta**2
     squared = (factor * precision + recall) ** 2
     by_precision = ratio((1 + factor) * recall**2, squared, 0.0)

@@ -1,7 +1,7 @@
 """Scores of classification: F1, precision, recall, IoU, accuracy, kappa, MCC.
 
-All of them are functions of three sums a class: how often it is gold, predicted, or both. Pairs of
-predicted and gold values, and the places of class labels, are checked here for other metrics too.
+All are functions of three sums per class: how often it is gold, predicted, or both. Other metrics
+also use the checks here of predicted and gold values and of class labels.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio, ratio_gradient, root_ratio, root_ratio_gradient
 
-#: Names and numbers; a file can hold them.
+#: Names and numbers, which can be stored in files.
 Label = str | int
 
-#: Rates of a class are its hits over a sum with these coefficients of hits, predicted and gold.
-#: F1 is the share of hits among half of what is predicted and gold together.
+#: A rate of a class is hits / (a·hits + b·predicted + c·gold) with these coefficients; F1 is hits /
+#: (predicted/2 + gold/2).
 RATES: dict[str, tuple[float, float, float]] = {
     "f1": (0.0, 0.5, 0.5),
     "precision": (0.0, 1.0, 0.0),
@@ -40,11 +40,11 @@ RATES: dict[str, tuple[float, float, float]] = {
     "iou": (-1.0, 1.0, 1.0),
 }
 _AVERAGES = ("macro", "micro", "weighted")
-#: Measures of single labels only: what two labels at once agree on by chance is not defined.
+#: Measures for single labels only: chance agreement is not defined for sets of labels.
 _SINGLE = ("balanced-accuracy", "kappa", "mcc")
 MEASURES = ("accuracy", *_SINGLE, *RATES, *(f"{a}-{r}" for a, r in product(_AVERAGES, RATES)))
 _TITLES = {"mcc": "MCC", "balanced-accuracy": "balanced accuracy", "macro-iou": "mIoU"}
-#: The share of squared sums below which their difference is rounding.
+#: A difference below this share of the squared sums is rounding error.
 _ROUNDING = 1e-14
 
 
@@ -59,9 +59,9 @@ class Confusion(Metric):
       :math:`n_k / P_k`, ``"recall"``, :math:`n_k / T_k`, and ``"iou"``,
       :math:`n_k / (P_k + T_k - n_k)`;
     - ``"macro-f1"`` and so on: the mean over classes (``"miou"`` is ``"macro-iou"``);
-      ``"weighted-f1"`` and so on: that with weights :math:`T_k / N`; ``"micro-f1"`` and so on: the
-      rate of the sums of all classes;
-    - ``"accuracy"``: :math:`\sum_k n_k / N`; of label sets, the share that is right in full;
+      ``"weighted-f1"`` and so on: the mean with weights :math:`T_k / N`; ``"micro-f1"`` and so on:
+      the rate computed from the sums over all classes;
+    - ``"accuracy"``: :math:`\sum_k n_k / N`; for label sets, the share that is entirely right;
     - ``"balanced-accuracy"``: the mean recall of the classes that are gold;
     - ``"kappa"``: :math:`(N \sum n_k - \sum P_k T_k) / (N^2 - \sum P_k T_k)` (Cohen, 1960);
     - ``"mcc"``: :math:`(N \sum n_k - \sum P_k T_k) /
@@ -72,22 +72,22 @@ class Confusion(Metric):
     Parameters
     ----------
     labels : sequence of str or int
-        All K classes, at least 2: those that are gold, and those that are predicted.
+        All K classes, at least 2, gold or predicted.
     measure : str
-        One of these.
+        One of the names above.
     positive : str or int, optional
-        Which class the four rates without average are of; by default 1 where it is a label.
+        The class that the four rates without an average refer to; by default 1, if it is a label.
     multilabel : bool
         Whether an item has any number of labels: a list or set of them, predicted and gold.
     matrices : bool
-        Whether an item is a confusion matrix `(K, K)` of counts, gold classes in rows, and there
-        are no references: an image whose pixels were counted, say.
+        Whether an item is a confusion matrix `(K, K)` of counts with gold classes in rows, for
+        example of the pixels of an image. There are no references then.
     absent : {"zero", "omit"}
-        What a class that is neither gold nor predicted counts in a macro-average: 0, or not at all
+        How a macro-average treats a class that is neither gold nor predicted: as 0, or not at all
         (scikit-learn without `labels`).
 
-    Labels that repeat and an unknown measure or class raise an `InputError`; in `statistics` so do
-    items with other labels.
+    Repeated labels and an unknown measure or class raise an `InputError`; `statistics` raises it
+    for items with other labels.
 
     Examples
     --------
@@ -116,11 +116,11 @@ class Confusion(Metric):
         for name in ("multilabel", "matrices"):
             keep(self, **{name: flag(getattr(self, name), name)})
         if self.multilabel and self.matrices:
-            raise InputError("multilabel and matrices cannot both be True; items are one of them")
+            raise InputError("multilabel and matrices cannot both be True; choose one")
         if self.multilabel and measure in _SINGLE:
             raise InputError(
-                f"measure {measure!r} is of items with one label each, got multilabel=True; use "
-                f"a macro, micro or weighted rate"
+                f"measure {measure!r} needs items with one label each, got multilabel=True; use a "
+                "macro, micro or weighted rate"
             )
         positive = self.positive.item() if isinstance(self.positive, np.generic) else self.positive
         if measure in RATES:
@@ -128,11 +128,12 @@ class Confusion(Metric):
             if positive not in labels:
                 raise InputError(
                     f"positive must be one of the labels for measure {measure!r}, got "
-                    f"{self.positive!r}; say which class counts, or take 'macro-{measure}'"
+                    f"{self.positive!r}; choose a class, or use 'macro-{measure}'"
                 )
         elif positive is not None:
             raise InputError(
-                f"positive must be left out for measure {measure!r}, which is of all classes"
+                f"positive must be left out for measure {measure!r}, which averages over all "
+                "classes"
             )
         kept: tuple[object, ...] = (positive,) if measure in RATES else labels
         kept = ("any class",) if measure.startswith("micro") else kept
@@ -152,7 +153,7 @@ class Confusion(Metric):
 
     @property
     def signature(self) -> str:
-        """Identity: the measure, the number of classes, and how items and classes count."""
+        """The measure, the number of classes, and how items and classes count."""
         parts: dict[str, object] = {"confusion": self.measure, "classes": len(self.labels)}
         if self.positive is not None:
             parts["positive"] = self.positive
@@ -185,7 +186,7 @@ class Confusion(Metric):
         return self._columns(first & second, first, second, right, np.ones_like(right))
 
     def _columns(self, *parts: NDArray[Any]) -> NDArray[np.int64]:
-        """Return what the measure needs of hits, predicted and gold `(N, K)`, correct and items."""
+        """Return the measure's columns from hits, predicted, gold `(N, K)`, correct and items."""
         if self.measure == "accuracy":
             return np.stack(parts[3:], axis=-1).astype(np.int64)
         found = np.stack(parts[:3], axis=-1)
@@ -201,10 +202,10 @@ class Confusion(Metric):
         step = 2 if self.measure == "accuracy" else 3
         parts = statistics.reshape(*statistics.shape[:-1], -1, step)
         more = np.any(parts[..., :1] > parts[..., 1:], axis=(-2, -1))
-        self._refuse(more, "has more right than there are")
+        self._refuse(more, "has more correct labels than labels")
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return the score, `(..., columns) -> (...)`; 0 where nothing defines it."""
+        """Return the score, `(..., columns) -> (...)`; 0 if it is undefined."""
         sums, parts = self._parts(totals)
         if self.measure == "accuracy":
             return ratio(sums[..., 0], sums[..., 1], 0.0)
@@ -215,12 +216,12 @@ class Confusion(Metric):
         return np.asarray(np.sum(weights * _rates(parts, rate), axis=-1))
 
     def outcome_columns(self) -> tuple[int, int, float] | None:
-        """Return the columns of right labels and of all, for the accuracy."""
+        """Return the columns of correct labels and of all labels, for the accuracy."""
         is_share = type(self) is Confusion and self.measure == "accuracy"
         return (0, 1, 1.0) if is_share else None
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, of the shape of ``totals``; 0 where it is undefined."""
+        """Return the gradient of the score, of the shape of ``totals``; 0 if it is undefined."""
         sums, parts = self._parts(totals)
         if self.measure == "accuracy":
             return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
@@ -241,12 +242,12 @@ class Confusion(Metric):
 
     @property
     def _rate(self) -> tuple[str, str]:
-        """How classes are averaged, and which rate of theirs."""
+        """How classes are averaged, and which rate."""
         average, _, rate = self.measure.rpartition("-")
         return average, "recall" if average == "balanced" else rate
 
     def _parts(self, totals: ArrayLike) -> tuple[Floats, Floats]:
-        """Return totals, and those of classes by class, `(..., K, 3)`."""
+        """Return totals, and the totals per class, `(..., K, 3)`."""
         sums = np.ascontiguousarray(totals, dtype=np.float64)
         if self.measure == "accuracy":
             return sums, sums
@@ -254,7 +255,7 @@ class Confusion(Metric):
 
 
 def _members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDArray[np.bool_]:
-    """Return which labels each row, a collection of labels, has: `(N, K)`."""
+    """Return which labels each row contains, `(N, K)`."""
     held = [
         list(row) if isinstance(row, (set, frozenset)) else listed(row, f"{name}[{i}]", "labels")
         for i, row in enumerate(rows)
@@ -263,7 +264,9 @@ def _members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDAr
     for i, row in enumerate(held):
         found[i, codes_of(row, labels, f"{name}[{i}]")] = True
         if np.count_nonzero(found[i]) < len(row):
-            raise InputError(f"{name}[{i}] has a label twice: {shown(row)}; name each label once")
+            raise InputError(
+                f"{name}[{i}] contains a label twice: {shown(row)}; give each label once"
+            )
     return found
 
 
@@ -274,7 +277,7 @@ def _counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
         array = np.asarray(matrices)
     except ValueError:  # rows of several lengths
         array = np.empty(0, dtype=object)
-    expected = f"(N, {n_labels}, {n_labels}), one confusion matrix of counts an item"
+    expected = f"(N, {n_labels}, {n_labels}), one confusion matrix of counts per item"
     if array.dtype.kind not in "iuf" or array.ndim != 3 or array.shape[1:] != (n_labels,) * 2:
         raise InputError(
             f"hypotheses must have shape {expected}, got {array.dtype} values of shape "
@@ -282,7 +285,7 @@ def _counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
         )
     if not len(array):
         raise InputError("hypotheses is empty; give at least one segment")
-    # Narrow numbers of counts, as pixels of a large image, cannot hold their sums.
+    # Narrow integers, such as counts of pixels, could overflow in sums.
     array = array.astype(np.float64) if array.dtype.kind == "f" else array
     countable = (array >= 0) & (array == np.rint(array)) & (array < np.float64(2**53))
     for place in np.argwhere(~countable)[:1].tolist():
@@ -292,24 +295,24 @@ def _counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
     return hits, array.sum(axis=1), array.sum(axis=2), hits.sum(axis=1), array.sum(axis=(1, 2))
 
 
-# Functions of sums `(..., K, 3)`: the items that each class is hit in, is predicted, is gold.
+# Functions of sums `(..., K, 3)`: per class, the number of hits, predicted and gold items.
 
 
 def _sizes(parts: Floats, rate: str) -> Floats:
-    """Return how many items a rate of each class is a share of, `(..., K)`."""
+    """Return the denominator of each class's rate, `(..., K)`."""
     return np.asarray(sum(c * parts[..., j] for j, c in enumerate(RATES[rate])))
 
 
 def _rates(parts: Floats, rate: str) -> Floats:
-    """Return a rate of each class, `(..., K)`; 0 of no items."""
+    """Return a rate of each class, `(..., K)`; 0 without items."""
     return ratio(parts[..., 0], _sizes(parts, rate), 0.0)
 
 
 def _weights(parts: Floats, average: str, omit: bool) -> Floats:
     """Return the weights of classes in an average, `(..., K)`.
 
-    With `omit`, a class that is nowhere has none in a macro-average; in a balanced one no class
-    has that is not gold.
+    With `omit`, classes that do not occur have weight 0 in a macro-average. In a balanced average,
+    classes that are never gold have weight 0.
     """
     gold = parts[..., 2]
     if average == "weighted":
@@ -320,17 +323,17 @@ def _weights(parts: Floats, average: str, omit: bool) -> Floats:
 
 
 def _beyond_chance(parts: Floats, correlation: bool) -> tuple[Floats, Floats, Floats]:
-    """Return agreement beyond chance, and the two factors whose root it is divided by, `(...)`.
+    """Return agreement beyond chance, and two factors of the squared denominator, `(...)`.
 
-    The quotient is kappa (Cohen, 1960) or MCC (Gorodkin, 2004). One class only, predicted or gold,
-    leaves nothing to agree on or to correlate: a factor is 0.
+    The quotient is kappa (Cohen, 1960) or MCC (Gorodkin, 2004). If only one class is predicted or
+    gold, a factor is 0.
     """
     hits, predicted, gold = (parts[..., j] for j in range(3))
     items, right, chance = (np.sum(x, axis=-1) for x in (gold, hits, predicted * gold))
     if not correlation:
         side = items**2 - chance
         return items * right - chance, side, side
-    # Weights that are no whole numbers leave a rounding error where there is one class.
+    # With a single class, fractional weights leave a rounding error.
     sides = [items**2 - np.sum(x**2, axis=-1) for x in (predicted, gold)]
     first, second = (np.where(side > _ROUNDING * items**2, side, 0.0) for side in sides)
     return items * right - chance, first, second
@@ -370,7 +373,7 @@ def as_labels(labels: object) -> tuple[Label, ...]:
 
 
 def checked_pair(hypotheses: object, references: object, what: str) -> tuple[list[Any], list[Any]]:
-    """Return predictions and gold values as lists of one length, or say what does not fit."""
+    """Return predictions and gold values as lists of equal length."""
     check_same_index({"hypotheses": hypotheses, "references": references})
     if references is None:
         raise InputTypeError(f"references is None; give {what}, one for each of the hypotheses")
@@ -383,7 +386,7 @@ def checked_pair(hypotheses: object, references: object, what: str) -> tuple[lis
 
 
 def codes_of(values: Iterable[Any], labels: Sequence[Label], name: str) -> NDArray[np.intp]:
-    """Return the place in `labels` of each value, `(N,)`; 1, 1.0 and True are the same label."""
+    """Return the index of each value in `labels`, `(N,)`; 1, 1.0 and True are the same label."""
     place = {known: i for i, known in enumerate(labels)}
     codes = []
     for i, value in enumerate(values):
@@ -392,7 +395,7 @@ def codes_of(values: Iterable[Any], labels: Sequence[Label], name: str) -> NDArr
         except (KeyError, TypeError):  # another label, or a list, say
             known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
             raise InputError(
-                f"{name}[{i}] is {shown(value)}, which is none of the {len(labels)} labels "
+                f"{name}[{i}] is {shown(value)}, which is not one of the {len(labels)} labels "
                 f"{known}; add it to labels, or map it to one of them"
             ) from None
     return np.array(codes, dtype=np.intp)

@@ -1,6 +1,6 @@
-"""Error rates: edits per word or character of reference, WER and CER (Levenshtein, 1966) and TER.
+"""Error rates, edits per reference word or character: WER and CER (Levenshtein, 1966) and TER.
 
-The counts of TER (Snover et al., 2006) are those of sacreBLEU's Tercom implementation.
+TER (Snover et al., 2006) counts as sacreBLEU's Tercom implementation does.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ from evalstats.text.tokenization import (
 class ErrorRate(Quotient):
     """Edits per reference token, in percent; the base of `WER`, `CER` and `TER`.
 
-    Text against empty references scores 100, nothing against nothing 0 (sacreBLEU).
+    Text against empty references scores 100; an empty output against empty references scores 0
+    (sacreBLEU).
     """
 
     columns = ("edits", "ref_len")
@@ -53,7 +54,7 @@ class ErrorRate(Quotient):
     higher_is_better = False
     reads_text = True
     counts = True
-    #: Whether tokens are characters, where no spaces separate words at least.
+    #: Whether tokens are characters, at least in languages without spaces between words.
     splits_characters = False
 
     def score(self, totals: ArrayLike) -> Floats:
@@ -62,7 +63,7 @@ class ErrorRate(Quotient):
         return np.where((length == 0) & (edits > 0), 100.0, super().score(totals))
 
     def unread(self, texts: Sequence[str]) -> str:
-        """Say that spaces leave lines of text whole."""
+        """Return that spaces do not split these texts, and what to use, or ""."""
         if self.splits_characters or "".join(texts).isascii():
             return ""
         why = unsplit(texts, sum(len(text.split()) for text in texts))
@@ -76,8 +77,8 @@ class WER(ErrorRate):
     .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
 
     Words are what `str.split` gives; an edit inserts, deletes or replaces one (Levenshtein, 1966).
-    Above 100 is possible. Of several references the one that needs the fewest edits counts, the
-    shorter one on a tie.
+    Above 100 is possible. Of several references, the one that needs the fewest edits is used, and
+    the shorter one on a tie.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ class WER(ErrorRate):
     lowercase: bool = False
 
     name = "WER"
-    #: How texts are split, as sacreBLEU's signatures say it.
+    #: How texts are split, in the words of sacreBLEU's signatures.
     tokens: ClassVar[str] = "none"
 
     def __post_init__(self) -> None:
@@ -109,7 +110,7 @@ class WER(ErrorRate):
         return signature_of(case="lc" if self.lowercase else "mixed", tok=self.tokens)
 
     def unsuited(self, language: str) -> str:
-        """Say that characters can be counted where no spaces separate words."""
+        """Return that CER counts characters, for languages without spaces, or ""."""
         if self.splits_characters or language not in UNSPACED:
             return ""
         return f"no spaces separate {UNSPACED[language]} words; use CER (-m cer)"
@@ -128,7 +129,7 @@ class WER(ErrorRate):
 
 
 def _characters(texts: Sequence[str], lowercase: bool) -> Iterable[Tokens]:
-    """Split texts into characters, whitespace too, but not the line ends that reading leaves."""
+    """Split texts into characters, including whitespace but not trailing line ends."""
     return character_blocks([text.rstrip("\r\n") for text in texts], lowercase, True)
 
 
@@ -136,8 +137,8 @@ def _characters(texts: Sequence[str], lowercase: bool) -> Iterable[Tokens]:
 class CER(WER):
     r"""Character error rate of the corpus: edits of all segments per character of all references.
 
-    As `WER`, with Unicode code points for words: ``é`` may be one or two, and whitespace counts,
-    except for line ends after a text, which are those of a file.
+    Like `WER`, with Unicode code points instead of words: ``é`` may be one or two. Whitespace
+    counts, except line ends at the end of a text.
 
     Examples
     --------
@@ -169,7 +170,7 @@ class TER(ErrorRate):
         Remove punctuation.
     asian_support : bool
         With `normalized`, split CJK text into characters; with `no_punct`, remove its punctuation.
-        Without either it has no effect, which is an `InputError`.
+        Without either it has no effect, and an `InputError` is raised.
     case_sensitive : bool
         Keep case; by default everything is lowercased.
 
@@ -218,7 +219,7 @@ class TER(ErrorRate):
         )
 
     def unsuited(self, language: str) -> str:
-        """Say how characters can be counted where no spaces separate words."""
+        """Return how to count characters in languages without spaces, or ""."""
         is_split = self.splits_characters and language != "th"
         if is_split or language not in UNSPACED:
             return ""
@@ -231,8 +232,8 @@ class TER(ErrorRate):
         texts, refs = as_pairs(hypotheses, references)
         if self.normalized or self.no_punct:
             options = (self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
-            # sacreBLEU tokenises references twice, and that is not always the same as once
-            # ("Squire's," becomes three tokens, then four).
+            # sacreBLEU tokenises references twice, which can differ from once ("Squire's," becomes
+            # three tokens, then four).
             ids, vocabulary = refs.prepared(
                 ("tercom", *options),
                 lambda refs: learn_ids([tercom_tokens(refs.texts, *options, twice=True)]),

@@ -1,6 +1,6 @@
 """Predicted numbers against gold numbers: Pearson's correlation and RMSE.
 
-Their mean absolute error is the `Mean` of the errors' sizes.
+For the mean absolute error, use `Mean` with the absolute errors.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.confusion import checked_pair
 from evalstats.metrics.ratios import Quotient, ratio, root_ratio, root_ratio_gradient
 
-#: The share of a mean square that the variance must be: what is below is lost in rounding.
+#: A variance below this share of the mean square is lost in rounding.
 _LEAST_SPREAD = 1e-8
-#: The share below which a variance is none.
+#: A variance below this share is treated as 0.
 _NO_SPREAD = 1e-12
 
 
@@ -36,17 +36,18 @@ class Correlation(Metric):
     .. math:: \frac{n \sum xy - \sum x \sum y}
               {\sqrt{n \sum x^2 - (\sum x)^2} \sqrt{n \sum y^2 - (\sum y)^2}}
 
-    (Pearson, 1895); 0 where predicted or gold numbers are all equal, as they may be in a resample.
+    (Pearson, 1895); 0 if all predicted or all gold numbers are equal, which can happen in a
+    resample.
 
     Parameters
     ----------
     kind : {"pearson"}
         Which correlation.
     centre : pair of float
-        What is subtracted from predicted and from gold numbers first. It changes no score; where
-        numbers are large and vary little it saves their digits.
+        Numbers to subtract from predicted and gold numbers first. The score stays the same; use it
+        if numbers are large and vary little, to keep precision.
 
-    Another kind raises an `InputError`; in `statistics`, so does a variance lost in rounding.
+    Another kind raises an `InputError`; `statistics` raises it if a variance is lost in rounding.
 
     Examples
     --------
@@ -68,7 +69,7 @@ class Correlation(Metric):
         if self.kind != "pearson":
             raise InputError(
                 f"kind must be 'pearson', got {self.kind!r}: only Pearson's correlation is a "
-                f"function of sums over segments (a rank depends on all other segments)"
+                "function of sums over segments (ranks depend on all other segments)"
             )
         if not isinstance(self.centre, (tuple, list)) or len(self.centre) != 2:
             raise InputTypeError(f"centre must be two numbers, got {self.centre!r}")
@@ -77,7 +78,7 @@ class Correlation(Metric):
 
     @property
     def signature(self) -> str:
-        """Identity: which correlation, and what is subtracted first."""
+        """The kind of correlation, and the numbers subtracted first."""
         centre = {"centre": "{:g},{:g}".format(*self.centre)} if any(self.centre) else {}
         return signature_of(correlation=self.kind, **centre)
 
@@ -89,8 +90,8 @@ class Correlation(Metric):
             spread, mean = float(np.var(numbers)), float(np.mean(numbers))
             if np.ptp(numbers) > 0 and spread < _LEAST_SPREAD * (mean - centre) ** 2:
                 raise InputError(
-                    f"{name} lie around {mean:g} and vary by {np.sqrt(spread):g} only, which sums "
-                    f"of squares cannot show; give centre=({np.mean(both[0]):g}, "
+                    f"{name} have mean {mean:g} and standard deviation {np.sqrt(spread):g}, too "
+                    f"small for sums of squares; give centre=({np.mean(both[0]):g}, "
                     f"{np.mean(both[1]):g}), the same for all systems"
                 )
         x, y = (numbers - c for numbers, c in zip(both, self.centre, strict=True))
@@ -150,6 +151,6 @@ class RMSE(Quotient):
         return np.sqrt(super().score(totals))
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient, `(..., 2) -> (..., 2)`; 0 where there is no error."""
+        """Return the gradient, `(..., 2) -> (..., 2)`; 0 without errors."""
         twice = 2 * self.score(totals)
         return ratio(np.ones_like(twice), twice, 0.0)[..., None] * super().gradient(totals)

@@ -1,7 +1,7 @@
-"""How well probabilities fit what happens: Brier scores, calibration error, perplexity.
+"""How well probabilities fit outcomes: Brier score, calibration error, perplexity.
 
-Rows of `Perplexity` and `BitsPerUnit` are what harnesses log: the log-likelihood of a text and its
-words, bytes or tokens. Texts are resampled, not tokens: those of one text depend on each other.
+`Perplexity` and `BitsPerUnit` take rows as harnesses log them: the log-likelihood of a text and its
+number of words, bytes or tokens. Texts are resampled, because tokens of a text are dependent.
 """
 
 from __future__ import annotations
@@ -18,40 +18,41 @@ from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.confusion import Label, as_labels, checked_pair, codes_of
 from evalstats.metrics.ratios import Quotient, ratio, ratio_gradient
 
-#: Probabilities of all classes sum to 1 this nearly, for those that were printed or are float16.
+#: Tolerance for sums of probabilities to 1, for printed and float16 numbers.
 _TOLERANCE = 1e-3
-#: More bins than this hold nothing.
+#: The most bins allowed; most bins would be empty.
 _MOST_BINS = 10_000
-#: What a text is divided into; an "item" counts once, whatever its length.
+#: The units of a text; an "item" counts once, whatever its length.
 UNITS = ("word", "byte", "character", "token", "item")
 
 
 def _probabilities(values: object, name: str, n_columns: int | None = None) -> Floats:
-    """Return probabilities `(N,)` or `(N, n_columns)`, or say which is none."""
+    """Return probabilities `(N,)` or `(N, n_columns)`; others raise an `InputError`."""
     rows = as_scores(values, name) if n_columns is None else as_numbers(values, name, n_columns)
     for place in np.argwhere((rows < 0) | (rows > 1))[:1].tolist():
         raise InputError(
             f"{name}{place} is {rows[tuple(place)]:g}, and a probability must be from 0 to 1; "
-            f"percentages are divided by 100, logits go through a sigmoid or softmax"
+            "divide percentages by 100, apply a sigmoid or softmax to logits"
         )
     return rows
 
 
 @dataclass(frozen=True)
 class Brier(Quotient):
-    r"""Brier score (1950): mean squared distance of probabilities from what happened.
+    r"""Brier score (1950): mean squared distance of probabilities from outcomes.
 
     For two outcomes, :math:`\frac1N \sum_i (p_i - y_i)^2` in [0, 1], with the probability of 1. For
-    K classes, :math:`\frac1N \sum_i \sum_k (p_{ik} - y_{ik})^2` in [0, 2], as Brier wrote it and as
-    lm-evaluation-harness has it (``brier_score``); for two classes that is twice the first.
+    K classes, :math:`\frac1N \sum_i \sum_k (p_{ik} - y_{ik})^2` in [0, 2], as in Brier's paper and
+    in lm-evaluation-harness (``brier_score``); for two classes it is twice the first.
 
     Parameters
     ----------
     labels : sequence of str or int, optional
-        The K classes, at least 2, in the order of the columns of the probabilities, ``range(K)``
-        say; by default there are two outcomes, 0 and 1.
+        The K classes, at least 2, in the order of the columns of the probabilities, for example
+        ``range(K)``; by default there are two outcomes, 0 and 1.
 
-    Numbers that are no probabilities, and unknown labels, raise an `InputError` in `statistics`.
+    `statistics` raises an `InputError` for unknown labels and for numbers that are not
+    probabilities.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class Brier(Quotient):
 
     @property
     def signature(self) -> str:
-        """Identity: how many classes, of which none is left out."""
+        """The number of classes."""
         return signature_of(
             brier="binary" if self.labels is None else f"{len(self.labels)} classes"
         )
@@ -81,8 +82,8 @@ class Brier(Quotient):
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, squared distance and 1.
 
-        Of N probabilities of outcome 1 and the outcomes, 0 or 1; or of `(N, K)` probabilities of
-        the classes, in rows that sum to 1, and N of the labels.
+        Takes N probabilities of outcome 1 and N outcomes, 0 or 1; or `(N, K)` probabilities of the
+        classes, in rows that sum to 1, and N labels.
         """
         if self.labels is None:
             hypotheses, gold = checked_pair(hypotheses, references, "outcomes, 0 or 1")
@@ -110,19 +111,21 @@ class ECE(Metric):
     .. math:: \sum_b \frac{n_b}{N} \left| \frac{\text{correct}_b}{n_b}
               - \frac{\text{confidence}_b}{n_b} \right|
 
-    with bins of equal width (Naeini et al., 2015; Guo et al., 2017), each without its lower edge
-    but the first. Rows are (confidence, correct) pairs; for the probability of an event, its
-    probability and whether it happened.
+    with bins of equal width (Naeini et al., 2015; Guo et al., 2017). Only the first bin includes
+    its lower edge. Rows are (confidence, correct) pairs; for an event, its probability and whether
+    it happened.
 
-    Absolute values do not average out: a calibrated system scores above 0, by about
-    :math:`\sqrt{\text{bins} / N}` / 3, and every resample more. The Brier score is a mean.
+    Absolute values do not cancel: a calibrated system scores above 0, by about
+    :math:`\sqrt{\text{bins} / N}` / 3, and resamples score higher still. The Brier score, a mean,
+    does not have this bias.
 
     Parameters
     ----------
     bins : int
         From 1 to 10,000.
 
-    Confidences outside [0, 1] and answers other than 0 and 1 raise an `InputError` in `statistics`.
+    `statistics` raises an `InputError` for confidences outside [0, 1] and answers other than 0 and
+    1.
 
     Examples
     --------
@@ -147,19 +150,19 @@ class ECE(Metric):
 
     @property
     def signature(self) -> str:
-        """Identity: the number of bins."""
+        """The number of bins."""
         return signature_of(ece="width", bins=self.bins)
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 3 bins)`: 1, confidence and correct in the item's bin, 0 in the others.
 
-        Rows `(N, 2)` are confidence in [0, 1] and whether the answer is right, 1 or 0.
+        Rows `(N, 2)` contain the confidence in [0, 1] and whether the answer is right, 1 or 0.
         """
         pairs = _probabilities(hypotheses, "hypotheses", 2)
         for i in np.flatnonzero((pairs[:, 1] != 0) & (pairs[:, 1] != 1))[:1]:
             raise InputError(
-                f"hypotheses[{i}] is correct {pairs[i, 1]:g} times; every row must be (confidence, "
-                f"correct), with 1 for a right answer and 0 for a wrong one"
+                f"hypotheses[{i}] has correct={pairs[i, 1]:g}; every row must be (confidence, "
+                "correct), with 1 for a right answer and 0 for a wrong one"
             )
         edges = np.linspace(0, 1, self.bins + 1)[1:-1]
         found = np.zeros((len(pairs), self.bins, 3))
@@ -168,24 +171,24 @@ class ECE(Metric):
         return found.reshape(len(pairs), -1)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse what is negative, and more confidence or right answers than items."""
+        """Refuse negative values, and more confidence or right answers than items."""
         self._refuse(statistics < 0, "is negative, but items are counted")
         bins = statistics.reshape(*statistics.shape[:-1], -1, 3)
         more = np.any(bins[..., 1:] > bins[..., :1], axis=(-2, -1))
-        self._refuse(more, "has more in a bin than its items")
+        self._refuse(more, "has a sum in a bin that exceeds its number of items")
 
     def _gaps(self, totals: ArrayLike) -> tuple[Floats, Floats]:
-        """Return confidence less right answers of each bin `(..., bins)`, and all items `(...)`."""
+        """Return confidence minus right answers per bin `(..., bins)`, and the items `(...)`."""
         sums = np.ascontiguousarray(totals, dtype=np.float64)
         return sums[..., 1::3] - sums[..., 2::3], np.sum(sums[..., 0::3], axis=-1)
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return the error, `(..., 3 bins) -> (...)`, in [0, 1]; 0 for no items."""
+        """Return the error, `(..., 3 bins) -> (...)`, in [0, 1]; 0 without items."""
         gaps, items = self._gaps(totals)
         return ratio(np.sum(np.abs(gaps), axis=-1), items, 0.0)
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient, of the shape of ``totals``; 0 by a bin without a gap, a corner."""
+        """Return the gradient, of the shape of ``totals``; 0 for bins without a gap (a kink)."""
         gaps, items = self._gaps(totals)
         by_gap, by_items = ratio_gradient(np.sum(np.abs(gaps), axis=-1), items, 1.0)
         moved = by_gap[..., None] * np.sign(gaps)
@@ -195,7 +198,7 @@ class ECE(Metric):
 
 @dataclass(frozen=True)
 class _PerUnit(Quotient):
-    """A function of the mean negative log-likelihood per unit, in nats; of 0 for no units."""
+    """A function of the mean negative log-likelihood per unit, in nats (0 without units)."""
 
     unit: str = "token"
     nll: bool = False
@@ -204,7 +207,7 @@ class _PerUnit(Quotient):
     unsigned = "likelihoods are at most 1"
     higher_is_better = False
     uses_references: ClassVar[bool] = False
-    #: What tables call the score of a unit, and what signatures do.
+    #: Names of the score in tables and in signatures.
     title: ClassVar[str]
     key: ClassVar[str]
 
@@ -216,7 +219,7 @@ class _PerUnit(Quotient):
 
     @property
     def signature(self) -> str:
-        """Identity: what is counted."""
+        """The unit that is counted."""
         return signature_of(**{self.key: self.unit})
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
@@ -232,15 +235,15 @@ class _PerUnit(Quotient):
         for i in np.flatnonzero(sign * rows[:, 0] < 0)[:1]:
             raise InputError(
                 f"log-likelihoods[{i}] is {rows[i, 0]:g}, and a {kind} must be at "
-                f"{'least' if self.nll else 'most'} 0; say nll={not self.nll} for numbers of the "
-                f"other sign"
+                f"{'least' if self.nll else 'most'} 0; give nll={not self.nll} for numbers of the "
+                "other sign"
             )
         for i in np.flatnonzero(rows[:, 1] <= 0)[:1]:
             raise InputError(
                 f"log-likelihoods[{i}] has {rows[i, 1]:g} {self.unit}s; every row must be "
                 f"(log-likelihood, number of {self.unit}s) with more than 0: leave empty texts out"
             )
-        # 0 and not -0 where a text is certain.
+        # 0 and not -0 for a text with probability 1.
         return np.stack([sign * rows[:, 0] + 0.0, rows[:, 1]], axis=-1)
 
 
@@ -251,8 +254,9 @@ class Perplexity(_PerUnit):
     .. math:: \exp\left(-\sum_i \ell_i \,/\, \sum_i n_i\right)
 
     with :math:`\ell_i` the log-likelihood of text i and :math:`n_i` its units (Jelinek et al.,
-    1977). lm-evaluation-harness's ``word_perplexity`` and ``byte_perplexity`` log such rows, its
-    ``perplexity`` is that of items. Models with other tokens compare per word, byte or character.
+    1977). lm-evaluation-harness's ``word_perplexity`` and ``byte_perplexity`` log such rows; its
+    ``perplexity`` is per item. Compare models with different tokenisers per word, byte or
+    character.
 
     Parameters
     ----------
@@ -261,7 +265,8 @@ class Perplexity(_PerUnit):
     nll : bool
         Whether rows hold *negative* log-likelihoods (losses, summed over the text).
 
-    An unknown unit raises an `InputError`, in `statistics` a wrong sign or a text without units.
+    An unknown unit raises an `InputError`; `statistics` raises it for a wrong sign or a text
+    without units.
 
     Examples
     --------
@@ -277,7 +282,7 @@ class Perplexity(_PerUnit):
     def score(self, totals: ArrayLike) -> Floats:
         """Return the perplexity, `(..., 2) -> (...)`, at least 1; 1 for no units.
 
-        Above 700 nats per unit it is no number that doubles hold, and infinite.
+        Above 700 nats per unit it exceeds the range of doubles and is infinite.
         """
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(super().score(totals)))
@@ -295,8 +300,8 @@ class BitsPerUnit(_PerUnit):
 
     .. math:: -\sum_i \ell_i \,/\, \left(\ln 2 \sum_i n_i\right)
 
-    With the parameters, rows and errors of `Perplexity`. lm-evaluation-harness's ``bits_per_byte``
-    is ``BitsPerUnit("byte")``, the default.
+    Parameters, rows and errors are the same as for `Perplexity`. lm-evaluation-harness's
+    ``bits_per_byte`` is ``BitsPerUnit("byte")``, the default.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Scores that come from elsewhere: means of segment scores, ratios of sums, means over runs.
+"""Scores computed elsewhere: means of segment scores, ratios of sums, means over runs.
 
-COMET, a judge's marks, accuracy: `Mean`. Micro-averaged F1, any quotient of sums: `Ratio`. They
-take per-segment numbers in the place of hypotheses and need no references. The mean score of
-several runs, `MeanOfRuns`, is a function of more sums: those of every run side by side.
+Use `Mean` for COMET, scores of a judge and accuracy; `Ratio` for micro-averaged F1 and any quotient
+of sums. Both take per-segment numbers instead of hypotheses and need no references. `MeanOfRuns`,
+the mean score of several runs, is a function of the sums of all runs, side by side.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from evalstats.metrics.base import Floats, Metric, MetricSignature, keep
 
 
 def ratio(numerator: Floats, denominator: Floats, empty: ArrayLike) -> Floats:
-    """Return the quotient, of the shape of the numerator, and `empty` where 0 divides."""
+    """Return the quotient, of the shape of the numerator, and `empty` for a denominator of 0."""
     out = np.array(np.broadcast_to(empty, np.shape(numerator)), dtype=np.float64)
-    # What is not finite is refused by name.
+    # The caller refuses values that are not finite.
     with np.errstate(over="ignore"):
         return np.divide(numerator, denominator, where=denominator != 0, out=out)
 
 
 def ratio_gradient(numerator: Floats, denominator: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return the derivatives of scale·numerator/denominator, 0 where the denominator is 0."""
+    """Return the derivatives of scale·numerator/denominator, 0 if the denominator is 0."""
     by_numerator = ratio(np.full(np.shape(denominator), scale), denominator, 0.0)
     return by_numerator, -by_numerator * ratio(numerator, denominator, 0.0)
 
 
 def root_ratio(top: Floats, first: Floats, second: Floats) -> Floats:
-    """Return top/√(first·second), `(...)`, 0 where a factor is 0."""
+    """Return top/√(first·second), `(...)`, 0 if a factor is 0."""
     return ratio(top, np.sqrt(first * second), 0.0)
 
 
@@ -52,13 +52,13 @@ def root_ratio_gradient(
 
 
 class Quotient(Metric):
-    """A score of two sums: `scale` times the first over the second, or a function of that."""
+    """A score of two sums: `scale` times the first over the second, or a function of this ratio."""
 
     scale: float = 1.0
-    #: The score where the second sum is 0.
+    #: The score if the second sum is 0.
     zero_division: float = 0.0
     reads_text: ClassVar[bool] = False
-    #: Why the first is not negative either; empty where it may be.
+    #: Why the first sum cannot be negative; empty if it can.
     unsigned: ClassVar[str] = ""
 
     def _sums(self, totals: ArrayLike) -> tuple[Floats, Floats]:
@@ -72,11 +72,11 @@ class Quotient(Metric):
         return np.where(bottom != 0, self.scale * ratio(top, bottom, 0.0), self.zero_division)
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, `(..., k) -> (..., k)`; 0 where it is undefined."""
+        """Return the gradient of the score, `(..., k) -> (..., k)`; 0 if it is undefined."""
         return np.stack(ratio_gradient(*self._sums(totals), self.scale), axis=-1)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse negative counts, and negative sums where `unsigned` says why."""
+        """Refuse negative counts, and negative sums unless `unsigned` is empty."""
         super().check_statistics(statistics)
         if self.unsigned:
             self._refuse(statistics < 0, f"is negative, but {self.unsigned}")
@@ -85,7 +85,7 @@ class Quotient(Metric):
 
 @dataclass(frozen=True)
 class Mean(Quotient):
-    """Mean of per-segment scores: COMET, a judge, accuracy.
+    """Mean of per-segment scores, such as COMET, scores of a judge, or accuracy.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class Mean(Quotient):
         return np.stack([scores, np.ones_like(scores)], axis=-1)
 
     def outcome_columns(self) -> tuple[int, int, float] | None:
-        """Return the columns of the sum and the count, of no subclass."""
+        """Return the columns of the sum and the count; `None` for subclasses."""
         return (0, 1, 1.0) if type(self) is Mean else None
 
 
@@ -146,9 +146,9 @@ class Ratio(Quotient):
     higher_is_better : bool
         Direction of the score.
     zero_division : float
-        The score where the denominator is 0.
+        The score if the denominator is 0.
 
-    Coefficients that do not fit the columns, or are not finite, raise an `InputError`.
+    Coefficients that are not finite, or not one per column, raise an `InputError`.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class Ratio(Quotient):
     def __post_init__(self) -> None:
         label(self.name, "name")
         keep(self, higher_is_better=flag(self.higher_is_better, "higher_is_better"))
-        # Lists are welcome, and become tuples that can be hashed.
+        # Lists become tuples, which can be hashed.
         columns = tuple(label(c, "columns") for c in listed(self.columns, "columns", "names"))
         keep(self, columns=columns)
         for side in ("numerator", "denominator"):
@@ -191,7 +191,7 @@ class Ratio(Quotient):
 
     @property
     def signature(self) -> str:
-        """Identity: the coefficients of both sums."""
+        """The coefficients of both sums."""
         sums = []
         for side in (self.numerator, self.denominator):
             terms = zip(side, self.columns, strict=True)
@@ -208,7 +208,7 @@ class Ratio(Quotient):
         return np.asarray(top), np.asarray(bottom)
 
     def outcome_columns(self) -> tuple[int, int, float] | None:
-        """Return the columns of a numerator and a denominator of one each, of no subclass."""
+        """Return both columns if each side is a single column; `None` for subclasses."""
         above, below = np.array(self.numerator), np.array(self.denominator)
         is_of_two = np.count_nonzero(above) == 1 == np.count_nonzero(below)
         if type(self) is not Ratio or not is_of_two:
@@ -217,10 +217,10 @@ class Ratio(Quotient):
         return int(above.argmax()), int(below.argmax()), scale
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse nothing: the numbers may be any."""
+        """Accept all numbers."""
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, `(..., k) -> (..., k)`; 0 where it is undefined."""
+        """Return the gradient of the score, `(..., k) -> (..., k)`; 0 if it is undefined."""
         by_top, by_bottom = ratio_gradient(*self._sums(totals), self.scale)
         top, bottom = np.array(self.numerator), np.array(self.denominator)
         return np.asarray(by_top[..., None] * top + by_bottom[..., None] * bottom)
@@ -230,10 +230,10 @@ class Ratio(Quotient):
 class MeanOfRuns(Metric):
     """The mean score of several runs of a system: training seeds, sampled answers.
 
-    The score that one more run can be expected to have, and what papers report (Clark et al.,
-    2011): the mean of the runs' corpus scores, not the score of all outputs put together.
+    The expected score of one more run, as papers report it (Clark et al., 2011): the mean of the
+    runs' corpus scores, not the score of all outputs together.
 
-    `metric` is that of one run, `n_runs` is R, at least 2.
+    `metric` scores one run; `n_runs` is R, at least 2.
 
     Examples
     --------
@@ -253,7 +253,7 @@ class MeanOfRuns(Metric):
     def __post_init__(self) -> None:
         inner = self.metric
         if not isinstance(inner, Metric) or isinstance(inner, MeanOfRuns):
-            raise InputTypeError(f"metric must be that of one run, got {inner!r}")
+            raise InputTypeError(f"metric must score one run, got {inner!r}")
         runs = integer(self.n_runs, "n_runs", 2)
         columns = tuple(f"{column}[{run}]" for run in range(runs) for column in inner.columns)
         better = inner.higher_is_better
@@ -263,7 +263,7 @@ class MeanOfRuns(Metric):
 
     @property
     def signature(self) -> str:
-        """Identity: that of the metric, and the number of runs."""
+        """The signature of the metric, and the number of runs."""
         return str(MetricSignature.of(self.metric.signature).tagged(f"runs:{self.n_runs}"))
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
@@ -278,13 +278,13 @@ class MeanOfRuns(Metric):
         return np.concatenate(rows, axis=1)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse what cannot be of one run, `(..., R k)`."""
+        """Refuse statistics that are impossible for one of the runs, `(..., R k)`."""
         self.metric.check_statistics(self._apart(statistics))
 
     def score(self, totals: ArrayLike) -> Floats:
         """Return the mean of the scores of the runs, `(..., R k) -> (...)`."""
         scores = self.metric.score(self._apart(totals))
-        # One after the other: in a product of matrices, sums depend on the number of rows.
+        # One after the other: in a matrix product, sums would depend on the number of rows.
         return np.asarray(sum(1 / self.n_runs * scores[..., run] for run in range(self.n_runs)))
 
     def gradient(self, totals: ArrayLike) -> Floats:
@@ -298,9 +298,9 @@ class MeanOfRuns(Metric):
         return wide.reshape(*wide.shape[:-1], self.n_runs, len(self.metric.columns))
 
     def answers(self, statistics: NDArray[Any]) -> Floats | None:
-        """Return number, sum and sum of squares of the runs' scores of an item, where it has such.
+        """Return number, sum and sum of squares of the runs' scores of an item, or `None`.
 
-        Squares of very large scores are no numbers, and say nothing of any spread.
+        `None` also if scores are so large that their squares overflow.
         """
         wide = np.asarray(statistics, np.float64)
         scores, there = wide[..., 0::2], wide[..., 1::2]

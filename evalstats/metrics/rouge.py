@@ -21,11 +21,11 @@ from evalstats.text.ragged import Index, Lines, Ragged, offsets_of
 from evalstats.text.references import References, as_pairs
 from evalstats.text.tokenization import LANGUAGES, Tokens, alphanumeric_blocks, letter_counts
 
-#: Orders of n-grams, and the two of subsequences.
+#: Orders of n-grams, and two variants with subsequences.
 VARIANTS = (*map(str, range(1, 10)), "L", "Lsum")
 MEASURES = ("fmeasure", "precision", "recall")
 
-#: The least share of letters that are read.
+#: The least share of letters that must be in tokens.
 _LEAST_READ = 0.5
 
 
@@ -36,20 +36,20 @@ class ROUGE(Quotient):
     .. math:: F = \frac{2 P R}{P + R}, \qquad P = \frac{\mathrm{hits}}{h}, \qquad
               R = \frac{\mathrm{hits}}{r}
 
-    with h and r the n-grams of output and reference, and as hits those that they share, each as
-    often as in the side that has it less often; or with h and r their tokens, and as hits the
-    length of a longest common subsequence (``"L"``), or of the union of those of each line of the
-    reference with all lines of the output (``"Lsum"``, sentences being lines) (Lin, 2004). Numbers
-    are rouge_score's: tokens are runs of ASCII letters and digits in lower case, and of several
-    references the one with the best F counts.
+    with h and r the numbers of n-grams of output and reference, and hits the clipped number of
+    n-grams that both share. For ``"L"`` and ``"Lsum"``, h and r are numbers of tokens; hits are the
+    length of a longest common subsequence (``"L"``), or, with sentences as lines, of the union of
+    the longest common subsequences of each reference line with all output lines (``"Lsum"``) (Lin,
+    2004). Numbers are rouge_score's: tokens are runs of ASCII letters and digits in lower case, and
+    of several references the one with the best F is used.
 
     Parameters
     ----------
     variant : str or int
         ``"1"`` to ``"9"``, ``"L"`` or ``"Lsum"``.
     stemmer : bool
-        Whether Porter's stems (1980, with NLTK's extensions) stand for words of more than three
-        characters; for English only.
+        Whether to replace words of more than three characters by Porter's stems (1980, with NLTK's
+        extensions); for English only.
     measure : {"fmeasure", "precision", "recall"}
         What is averaged.
 
@@ -57,8 +57,8 @@ class ROUGE(Quotient):
 
     Notes
     -----
-    Texts without ASCII letters and digits have no tokens and score 0: for Chinese or Russian
-    another tokeniser is needed, whose scores come in through `Mean`.
+    Texts without ASCII letters and digits have no tokens and score 0. For Chinese or Russian,
+    compute ROUGE with another tokeniser and give the scores to `Mean`.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class ROUGE(Quotient):
 
     def __post_init__(self) -> None:
         variant: object = self.variant
-        # True is an int, and no order.
+        # True is an int, but not an order.
         if isinstance(variant, (int, np.integer)) and not isinstance(variant, bool):
             variant = str(variant)
         if variant not in VARIANTS:
@@ -98,14 +98,14 @@ class ROUGE(Quotient):
 
     @property
     def signature(self) -> str:
-        """Identity: the variant, whether words are stemmed, and what is averaged."""
+        """The variant, whether words are stemmed, and what is averaged."""
         return signature_of(rouge=self.variant, stem=self.stemmer, score=self.measure)
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, score and 1, of N outputs, each against its best reference."""
         texts, refs = as_pairs(hypotheses, references)
         how = (alphanumeric_blocks, self.stemmer)
-        # Hits, and what output and reference have, of each of the R references.
+        # Hits, and the sizes of output and reference, for each of the R references.
         if self.variant == "Lsum":
             hyp_lines, ref_lines = _shared_lines(refs, texts, self.stemmer)
             pairs = hyp_lines.take(refs.owner)
@@ -122,33 +122,34 @@ class ROUGE(Quotient):
             lengths = hyps.lengths[refs.owner], prepared.references.lengths
             sizes = [np.maximum(length - order + 1, 0) for length in lengths]
         precision, recall = (hits / np.maximum(size, 1) for size in sizes)
-        # In the order of rouge_score, to the last bit: which reference is best hangs on it.
+        # In the order of operations of rouge_score, to the last bit: it determines the best
+        # reference.
         best = ratio(2 * precision * recall, precision + recall, 0.0)
-        # By segment, then by falling F; of equals the first stays first.
+        # By segment, then by falling F; the sort is stable.
         chosen = np.lexsort((-best, refs.owner))[refs.first]
         scores = {"fmeasure": best, "precision": precision, "recall": recall}[self.measure]
         return np.stack([scores[chosen], np.ones(len(chosen))], axis=-1)
 
     def unsuited(self, language: str) -> str:
-        """Say that other scripts have no tokens here."""
+        """Return that the language's script has few tokens, and what to use, or ""."""
         if language not in LANGUAGES:
             return ""
         kinds = "ASCII letters and digits"
-        return f"its tokens are {kinds}, of which {LANGUAGES[language]} has few; use chrF (-m chrf)"
+        return f"its tokens are {kinds}, and {LANGUAGES[language]} has few; use chrF (-m chrf)"
 
     def unread(self, texts: Sequence[str]) -> str:
-        """Say that most letters of the texts are in no token."""
+        """Return that most letters of the texts are not in tokens, and what to use, or ""."""
         n_letters, n_ascii, _ = letter_counts(texts)
         if n_letters == n_ascii or n_ascii > _LEAST_READ * n_letters:
             return ""
         share = 1 - n_ascii / n_letters
         return (
-            f"its tokens are ASCII letters and digits, so that {share:.0%} of the letters of the "
-            f"references do not count; use chrF (-m chrf)"
+            f"its tokens are ASCII letters and digits, so {share:.0%} of the letters of the "
+            "references do not count; use chrF (-m chrf)"
         )
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse what is negative, and a mean above 1."""
+        """Refuse negative values, and a mean above 1."""
         super().check_statistics(statistics)
         more = statistics[..., 0] > statistics[..., 1] * (1 + 1e-9)
         self._refuse(more, "has a score above 1")
@@ -175,7 +176,7 @@ def _by_line(texts: Sequence[str], stemmer: bool) -> tuple[Iterator[Tokens], Ind
 
 
 def _lines(ids: Ragged, edges: Index) -> Lines:
-    """Return the lines of n texts that start at `edges`, without those that have no token."""
+    """Return the lines, with tokens, of n texts that start at `edges`."""
     kept = ids.lengths > 0
     lines = Ragged(ids.values, offsets_of(ids.lengths[kept]))
     return Lines(lines, offsets_of(kept)[edges])

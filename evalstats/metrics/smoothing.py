@@ -1,4 +1,4 @@
-"""What stands in for an n-gram precision of zero in corpus BLEU, by sacreBLEU's names.
+"""Smoothing of n-gram precisions of zero in corpus BLEU, by sacreBLEU's names.
 
 Each function maps clipped matches c_n and n-gram counts t_n, arrays `(..., m)` for the orders 1 to
 m, to precisions `(..., m)`.
@@ -14,12 +14,12 @@ from evalstats.metrics.base import Floats as Floats
 
 
 def unsmoothed(correct: Floats, total: Floats) -> Floats:
-    """Return c_n / t_n, and 0 where there are no n-grams (Papineni et al., 2002)."""
+    """Return c_n / t_n, and 0 without n-grams (Papineni et al., 2002)."""
     return np.divide(correct, total, where=total > 0, out=np.zeros(np.shape(total)))
 
 
 def floor(correct: Floats, total: Floats, value: float) -> Floats:
-    """Put `value` in the place of zero matches (Chen and Cherry, 2014, method 1)."""
+    """Replace zero matches by `value` (Chen and Cherry, 2014, method 1)."""
     return unsmoothed(np.where(correct == 0, value, correct), total)
 
 
@@ -39,7 +39,7 @@ def add_k(correct: Floats, total: Floats, value: float) -> Floats:
     return unsmoothed(correct + added, total + added)
 
 
-#: Functions of matches and n-grams, and what they take as a third argument by default, if any.
+#: Functions of matches and n-grams, and the default of their third argument, if any.
 METHODS: dict[str, tuple[Callable[..., Floats], float | None]] = {
     "none": (unsmoothed, None),
     "floor": (floor, 0.1),

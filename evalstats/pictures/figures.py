@@ -1,6 +1,6 @@
-"""What all figures share: axes a paper's column wide, rows as high as their labels, panels.
+"""Shared by all figures: axes as wide as a paper's column, rows as high as labels, panels.
 
-Colours are Okabe and Ito's (2008); what a colour says, a shape or a number says as well.
+Colours are Okabe and Ito's (2008); a shape or a number always has the same information.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure
 
-    #: Axes, or of several panels an array of them.
+    #: Axes, or an array of axes for several panels.
     Panels: TypeAlias = Axes | NDArray[np.object_]
 
 T = TypeVar("T")
@@ -30,32 +30,31 @@ T = TypeVar("T")
 #: A column of a two-column paper, in inches.
 WIDTH = 3.3
 BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#767676"
-#: What lies within a margin.
+#: The band within a margin.
 BAND = "#E8EEF3"
-#: Colours and marks of what is told apart in one figure, of which there are no more.
+#: Colours and marks of the series in one figure; the most series.
 SERIES = ((BLUE, "o"), (VERMILLION, "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "P"))
 SMALL, MEDIUM = 7, 8  # points
 FRAME = 0.8  # inches: axis and title
-_GAP, LINE = 0.07, 0.115  # inches: a row is as high as the lines of its label and a gap
-LABEL = 22  # characters of a line of a row's label
-_PAD, _NUMBER = 0.06, "0.00"  # inches beside names, and what stands for a number that is not known
-#: Renderers draw so much wider at most.
+_GAP, LINE = 0.07, 0.115  # inches: the height of a row is its label's lines and a gap
+LABEL = 22  # characters per line of a row's label
+_PAD, _NUMBER = 0.06, "0.00"  # inches beside names, and a placeholder for unknown numbers
+#: Renderers draw at most this much wider.
 _SPREAD = 1.03
-#: Width of a character by its height.
+#: Width of a character relative to its height.
 _WIDE = 0.6
-#: The last character of Latin-1, which every font has; what stands for one that no font has.
+#: The last character of Latin-1, which every font has; and a replacement character.
 _LATIN, _BOX = "\xff", "□"
 _NO_FONT = (
-    "no installed font has all characters of these names, and the figure shows boxes in their "
-    "place: install one that has, for example Noto Sans CJK (fonts-noto-cjk of Debian and "
-    "Ubuntu), or ask for HTML"
+    "no installed font has all characters of these names, and the figure shows boxes instead: "
+    "install a font such as Noto Sans CJK (fonts-noto-cjk in Debian and Ubuntu), or use HTML"
 )
 #: Names break after these.
 _PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
 
 
 class AxesOfOne(np.ndarray[Any, np.dtype[np.object_]]):
-    """The axes of one figure, `(P,)`, which is theirs as that of single axes is."""
+    """The axes of one figure, `(P,)`, with the attribute `figure` of single axes."""
 
     @property
     def figure(self) -> Figure:
@@ -71,7 +70,7 @@ def panels(
     heights: Sequence[float],
     width: float = WIDTH,
 ) -> Panels:
-    """Draw each group into axes, or into a panel of a new figure, so many inches high."""
+    """Draw each group into axes, or into a panel (height in inches) of a new figure."""
     if ax is None:
         drawn = own_figure(sum(heights), width).subplots(len(groups), height_ratios=heights)
         ax = drawn.view(AxesOfOne) if isinstance(drawn, np.ndarray) else drawn
@@ -82,17 +81,17 @@ def panels(
 
 
 def panels_of(ax: Panels, n: int) -> NDArray[np.object_]:
-    """Return axes that were given, which must be so many."""
+    """Return given axes, after a check of their number."""
     axes = np.ravel(np.asarray(ax, dtype=object))
     if len(axes) != n:
-        raise InputError(f"ax must be {n} axes, one a panel, got {len(axes)}")
+        raise InputError(f"ax must be {n} axes, one per panel, got {len(axes)}")
     return axes
 
 
 def own_figure(
     height: float, width: float = WIDTH, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
-    """Return a new figure, by default a column wide, and so many inches high."""
+    """Return a new figure, by default as wide as a column; sizes in inches."""
     require_matplotlib()
     from matplotlib import pyplot
 
@@ -110,7 +109,7 @@ def require_matplotlib() -> None:
 
 
 def own_axes(ax: Axes | None, height: float) -> Axes:
-    """Return axes that were given, or those of a new figure, so many inches high."""
+    """Return given axes, or the axes of a new figure of this height in inches."""
     axes: Axes = own_figure(height).add_subplot() if ax is None else ax
     return axes
 
@@ -153,7 +152,7 @@ def legend_below(axes: Axes) -> None:
 
 
 def name_axes(axes: Axes, title: str, *below: str) -> None:
-    """Set x label and title, which begins where the names on the left do."""
+    """Set x label and title, which begins at the names on the left."""
     from matplotlib.transforms import ScaledTranslation
 
     names = [label.get_text() or _NUMBER for label in axes.get_yticklabels()]
@@ -163,7 +162,7 @@ def name_axes(axes: Axes, title: str, *below: str) -> None:
     title = _lines(title, WIDTH, MEDIUM)
     style = {"weight": "bold", **font_of(title)}
     place = axes.set_title(title, fontsize=MEDIUM, loc="left", **style)
-    # matplotlib 3.8 leaves two pixels less for names.
+    # matplotlib 3.8 has two pixels less for names.
     shift = ScaledTranslation(-0.97 * left, 0, axes.figure.dpi_scale_trans)
     place.set_transform(place.get_transform() + shift)
     lines = [_lines(line, WIDTH - left, SMALL) for line in below]
@@ -187,14 +186,14 @@ def inches(text: str, points: float = SMALL) -> float:
     from matplotlib.textpath import text_to_path
 
     font = FontProperties(size=points, **font_of(text))
-    # What stands for a dollar sign is written without its backslash.
+    # An escaped dollar sign is drawn without its backslash.
     lines = text.replace(r"\$", "$").split("\n")
     sizes = (text_to_path.get_text_width_height_descent(line, font, False)[0] for line in lines)
     return _SPREAD * float(max(sizes)) / 72
 
 
 def wrapped(text: str, width: int) -> str:
-    """Break text into lines of at most `width` characters, in a word only where it is longer."""
+    """Break text into lines of at most `width` characters, within a word only if it is longer."""
     lines = [""]
     for piece in _PIECES.findall(_legible(text)):
         while piece:
@@ -202,12 +201,12 @@ def wrapped(text: str, width: int) -> str:
                 lines.append("")
             lines[-1] += piece[:width]
             piece = piece[width:]
-    # No name is mathematics.
+    # Names are not mathematics.
     return "\n".join(line.rstrip() for line in lines).replace("$", r"\$")
 
 
 def _legible(text: str) -> str:
-    """Return text on one line, in which what no installed font has is a box."""
+    """Return text on one line, with boxes for characters that no installed font has."""
     return "".join(c if c <= _LATIN or _family(c, _usual()) is not None else _BOX
                    for c in printable(text))  # fmt: skip
 
@@ -220,7 +219,7 @@ def font_of(text: str) -> dict[str, Any]:
         return {}
     from matplotlib import rcParams
 
-    # Many have no bold one.
+    # Many families have no bold font.
     return {"family": [*rcParams["font.family"], *families], "weight": "normal"}
 
 
@@ -241,7 +240,7 @@ def _family(sign: str, usual: str) -> str | None:
         return ""
     family = next((name for name, signs in _installed() if ord(sign) in signs), None)
     if family is None:
-        # Python shows what comes from one line once.
+        # Python shows warnings from one line only once.
         warnings.warn(_NO_FONT, stacklevel=2)
     return family
 
@@ -251,7 +250,7 @@ def _installed() -> list[tuple[str, frozenset[int]]]:
     """Return the families of upright fonts of middle weight, and the signs that each has."""
     from matplotlib.font_manager import fontManager, get_font
 
-    # The last resort has boxes for all.
+    # The last-resort font has boxes for all characters.
     upright = {
         entry.name: entry.fname
         for entry in fontManager.ttflist

@@ -1,4 +1,4 @@
-"""What is found in scores and comparisons: sentences that open a report."""
+"""Findings in scores and comparisons: the first sentences of a report."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 #: Task, metric, system and baseline of a difference.
 Place = tuple[str, str, str, str]
-#: More pairs, and names, are summed up, not said one by one; and more lines of a pair.
+#: The most pairs, names, and lines of a pair to list; more are summarised.
 _PAIRS, _SAID, _LINES = 4, 8, 12
-#: Findings above a table at most.
+#: The most findings above a table.
 _ABOVE = 4
-#: How often the least difference that a test set finds is found: four times out of five.
+#: The power for the least difference: four times out of five.
 _FOUND = 0.8
 _ASKED = {
     "two-sided": "differs from",
@@ -61,7 +61,7 @@ def told(
 
 
 def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
-    """Return the notes that say more than a finding."""
+    """Return the notes with more information than a finding."""
     lines = [line for finding in findings for line in (finding.said, *finding.lines)]
     said = [line.lower() for line in lines if line]
     return [
@@ -72,7 +72,7 @@ def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
 
 
 def score_findings(estimates: Sequence[Estimate]) -> list[Finding]:
-    """Say scores with their intervals; of many, of each metric who has the best."""
+    """Return findings on scores with intervals; for many scores, the best one per metric."""
     if len(estimates) <= _SAID:
         return [_score(e) for e in estimates]
     findings = []
@@ -83,12 +83,12 @@ def score_findings(estimates: Sequence[Estimate]) -> list[Finding]:
         on = f" on {task}" if task else ""
         said = f"{best.system} has the best of {len(rows)} scores in {metric}{on}: {ends[0]}"
         said += f"; the last is {ends[1]}" if len(rows) > 1 else ""
-        findings.append(Finding(said, lines=["Which of them differ is said by a comparison."]))
+        findings.append(Finding(said, lines=["Use a comparison to see which of them differ."]))
     return findings
 
 
 def _score(e: Estimate) -> Finding:
-    """Say a score with its interval."""
+    """Return a finding on a score with its interval."""
     places = tabular.decimals([e.standard_error])
     score, low, high = (tabular.number(x, places) for x in (e.score, e.low, e.high))
     on = f" on {e.task}" if e.task else ""
@@ -97,7 +97,7 @@ def _score(e: Estimate) -> Finding:
 
 
 def _by_place(estimates: Sequence[Estimate]) -> dict[tuple[str, str], list[Estimate]]:
-    """Return the scores of each task and metric; where there are totals, of these alone."""
+    """Return the scores of each task and metric; only of totals, if there are any."""
     groups: dict[tuple[str, str], list[Estimate]] = {}
     totals = [e for e in estimates if e.aggregate is not None]
     for e in totals or estimates:
@@ -106,10 +106,10 @@ def _by_place(estimates: Sequence[Estimate]) -> dict[tuple[str, str], list[Estim
 
 
 def comparison_findings(c: Comparison) -> list[Finding]:
-    """Say who is better, by how much and how sure that is: a finding a pair, the surest first.
+    """Return findings on pairs: which system is better, by how much, and the evidence; best first.
 
-    Of many pairs it is said of each task and metric who scores best, or how many are better than
-    the baseline.
+    With many pairs, findings are about the best system per task and metric, or the number of
+    systems better than the baseline.
     """
     pairs = by_pair(c.differences)
     if len(pairs) > 1 and c.baseline is None:
@@ -122,7 +122,7 @@ def comparison_findings(c: Comparison) -> list[Finding]:
 
 
 def _as_in_tables(c: Comparison, rows: Sequence[Difference]) -> list[Difference]:
-    """Return the differences of a pair in the direction that its first, or total, has in tables."""
+    """Return the differences of a pair in the direction of tables."""
     shown = oriented(c, rows)
     first = next((d for d in shown if d.aggregate is not None), shown[0])
     return [d if d.system == first.system else d.turned() for d in rows]
@@ -136,7 +136,7 @@ def in_words(c: Comparison, d: Difference) -> str:
 def _of_pair(
     c: Comparison, rows: Sequence[Difference], least: dict[Place, float | None]
 ) -> Finding:
-    """Say of two systems which is better, or what was asked, with a line for each metric."""
+    """Return a finding on two systems, or on the claim, with a line for each metric."""
     system, baseline = rows[0].system, rows[0].baseline
     if not any(d.n_differing for d in rows):
         return Finding(f"{system} and {baseline} are the same on every {c.estimates[0].unit}")
@@ -161,7 +161,7 @@ def _of_pair(
     elif len(main) > 1 and kinds == {"open"}:
         brief = _all_least(c, main, least)
     elif "open" in kinds and len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
-        brief = "Each metric is judged by itself."
+        brief = "Metrics are judged separately."
         lines.append(brief)
     if main != list(rows):
         brief = _over_tasks(c, rows)
@@ -170,9 +170,9 @@ def _of_pair(
 
 
 def _is_turned(c: Comparison, main: Sequence[Difference], kinds: set[str]) -> bool:
-    """Return whether the baseline is named first: it is better and nothing else is known.
+    """Return whether the baseline is named first: it is better and nothing else is shown.
 
-    Where nothing is known the direction is that of tables and figures.
+    If nothing is shown, the direction is the same as in tables and figures.
     """
     if kinds == {"open"} and len(main) == 1:
         return oriented(c, main)[0] is not main[0]
@@ -180,9 +180,9 @@ def _is_turned(c: Comparison, main: Sequence[Difference], kinds: set[str]) -> bo
 
 
 def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Difference]) -> Finding:
-    """Say of each metric, or total, of `main` which of two systems is better; as `shown`, first."""
+    """Return which of two systems is better in each metric, or total, of `main`."""
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
-    # Where all are totals of one kind it is said once.
+    # If all are totals of one kind, it is mentioned once.
     where = {_where(c, d) for d in main}
     last = where.pop() if len(where) == 1 and main[0].aggregate is not None else ""
     for d in shown:
@@ -199,14 +199,14 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
     parts += [f"worse in {listed(by['worse'], _SAID)}" if by["worse"] else ""]
     said = f"{first} is {', but '.join(filter(None, parts))}{last}{mark_of(c, c.estimates[0])}"
     said += f"; no evidence in {listed(by['open'], _SAID, 'or')}" if by["open"] else ""
-    # Of all pairs neither system is the one that is asked about.
+    # Among all pairs, neither system is the one in question.
     is_turned = first != main[0].system
     kind = "worse" if is_turned and c.baseline is not None else "better"
     return Finding(said, "open" if by["better"] and by["worse"] else kind)
 
 
 def _where(c: Comparison, d: Difference) -> str:
-    """Return ``on law``, or what a total is: ``, all domains together``."""
+    """Return ``on law``, or the kind of a total: ``, all domains together``."""
     if d.aggregate is None:
         return f"on {d.task}" if d.task else ""
     kinds = plural(part_name(c.estimates))
@@ -217,13 +217,13 @@ def _where(c: Comparison, d: Difference) -> str:
 
 
 def _claims(c: Comparison, d: Difference) -> str:
-    """Return what is claimed of a margin and of a recovery."""
+    """Return the claims about margin and recovery."""
     limits = [("Margin", c.margin), ("Recovery", c.recovery)]
     return "".join(f" {name} {x:g}: {d.claim}." for name, x in limits if x is not None)
 
 
 def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
-    """Say what is shown of a margin, or of a recovery, under each metric."""
+    """Return the finding on a margin, or a recovery, for each metric."""
     system, baseline = main[0].system, main[0].baseline
     by: dict[str | None, list[str]] = {"equivalent": [], "not worse": [], "not shown": []}
     for d in main:
@@ -238,7 +238,7 @@ def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
         "not shown": f"it is not shown that {system} {what} in",
     }
     said = "; ".join(f"{words[claim]} {listed(by[claim], _SAID)}" for claim in words if by[claim])
-    # Names of systems stay as they are.
+    # Names of systems are not capitalised.
     said = re.sub("^it is", "It is", said)
     return Finding(said, kind if by["not shown"] else "better")
 
@@ -256,13 +256,13 @@ def _amount(c: Comparison, d: Difference) -> str:
 
 
 def _p(c: Comparison, d: Difference) -> str:
-    """Return the p-value that the verdict is of, and of how many comparisons."""
+    """Return the p-value of the verdict, and the number of comparisons."""
     p, n = tabular.p_is(d.pvalue_adjusted), c.adjusted.n_compared(d)
     return f"{p} adjusted for {n} comparisons" if n > 1 and c.adjustment != "none" else p
 
 
 def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
-    """Return how large a difference is, and how sure that is."""
+    """Return a difference with its interval and p-value."""
     name = f"{d.task}, {d.metric}" if d.task else d.metric
     name = f"{d.metric}{_where(c, d)}" if d.aggregate is not None else name
     if d.n_differing == 0:
@@ -271,10 +271,10 @@ def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
 
 
 def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
-    """Say why there is no evidence, and which difference would have been found."""
+    """Return why there is no evidence, and which difference would have been found."""
     said, size = "", least.get((d.task, d.metric, d.system, d.baseline))
     if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
-        said += " The interval speaks of this difference alone, and p allows for all of them."
+        said += " The interval is for this difference only, but p is adjusted for all of them."
     if d.verdict == "cannot tell":
         units = plural(c.estimates[0].unit)
         said += f" Too few {units} differ, or too few resamples were drawn, for any evidence."
@@ -285,7 +285,7 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
 
 
 def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, float | None]) -> str:
-    """Say in one sentence which differences would have been found under several metrics."""
+    """Return which differences would have been found, for several metrics, in one sentence."""
     known = [(d, least.get((d.task, d.metric, d.system, d.baseline))) for d in main]
     parts = [f"{tabular.number(x, _places(c, d))} {d.metric}" for d, x in known if x]
     if not parts or any(d.task and d.aggregate is None for d in main):
@@ -295,12 +295,12 @@ def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, flo
 
 
 def _least(c: Comparison) -> dict[Place, float | None]:
-    """Return the differences that would have been found, where no evidence was."""
+    """Return the differences that would have been found, if there was no evidence."""
     from evalstats.questions.needed import least_of
 
     unclear = [d for d in c.differences if d.kind == "open"]
     least: dict[Place, float | None] = {}
-    # What was read from a file cannot be planned.
+    # Results from a file cannot be planned.
     if c.source is None or len({(d.task, d.metric) for d in unclear}) > _LINES:
         return least
     for d in unclear:
@@ -312,7 +312,7 @@ def _least(c: Comparison) -> dict[Place, float | None]:
 
 
 def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
-    """Say on which tasks a system is better, and on which worse."""
+    """Return on which tasks a system is better, and on which worse."""
     rows = [d for d in differences if d.aggregate is None]
     names = distinct(d.metric for d in rows)
     tasks: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
@@ -333,11 +333,11 @@ def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
         for names_shown, word in shown
         if names_shown
     ]
-    return f"Each by itself, {', and '.join(said)}."
+    return f"Tested separately, {', and '.join(said)}."
 
 
 def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
-    """Say who scores best on a task, or in total, and who cannot be told from it."""
+    """Return which system scores best on a task or in total, and which do not differ from it."""
     best, task, metric = ranked(scores)[0], scores[0].task, scores[0].metric
     pairs = [
         d
@@ -360,7 +360,7 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
 
 
 def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
-    """Say how many systems are better than the baseline, or else worse, on a task or in total."""
+    """Return how many systems are better, or worse, than the baseline, on a task or in total."""
     place = (scores[0].task, scores[0].metric)
     differences = [d for d in c.differences if (d.task, d.metric) == place]
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}

@@ -1,4 +1,4 @@
-"""Tables as LaTeX, which fit a column of a paper in two; it needs booktabs."""
+"""Tables as LaTeX, fitted to one of a paper's two columns; needs booktabs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evalstats.pictures.marks import LESS, minus
 from evalstats.results import widths
 from evalstats.results.tabular import Page, Table, printable
 
-#: Points of a column of A4's two, and of its whole page; how type is set, its size, blanks between.
+#: Width of a column and of a page of two-column A4 in points; sizes of type and gaps.
 _COLUMN, _PAGE = 221, 345
 _SIZES = (
     ("", 1.0, 12),
@@ -18,7 +18,7 @@ _SIZES = (
     (r"{\footnotesize\setlength{\tabcolsep}{2pt}", 0.86, 4),
 )
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
-#: Points of what is no letter of middle width in Computer Modern.
+#: Widths in points of characters of unusual width in Computer Modern.
 _POINTS = {
     **dict.fromkeys("iljI.,:;'![]()| ", 3.0),
     **dict.fromkeys("mwMW%@+−<>=±≤↑↓…", 8.4),
@@ -26,9 +26,8 @@ _POINTS = {
     # A minus before a number is wide, and a hyphen is not.
     "-": 7.0,
 }
-#: What is written in another way. After ? and ! some would be another sign, babel makes commands of
-#: quotation marks, and a row that began with a bracket or * would be read as an argument of the row
-#: before.
+#: Escapes. After ? and ! some characters would become ligatures, babel makes quotation marks
+#: active, and a row that begins with a bracket or * would be an argument of the previous row.
 _SPECIAL = {
     **{c: rf"\{c}" for c in "{}&%$#_"},
     **{c: f"{{{c}}}" for c in "`[]*"},
@@ -62,7 +61,7 @@ _SPECIAL = {
 def as_latex(page: Page, caption: str | None = None, label: str | None = None) -> str:
     """Return LaTeX that needs booktabs, with notes and signatures as comments.
 
-    A note that explains a mark of the table stands below it.
+    A note that explains a mark is printed below the table.
     """
     if label is not None and (caption is None or not _LABEL.fullmatch(label)):
         raise InputError(
@@ -84,10 +83,10 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
 
 
 def _tabular(table: Table, is_float: bool) -> tuple[str, bool]:
-    """Return booktabs tabulars below a title, and whether they are wider than a column of two.
+    """Return booktabs tabulars below a title, and whether they are wider than one column.
 
-    A table that has no room there is set smaller, then lacks columns; then a float is as wide as
-    the page, and what stands in the text goes on below itself.
+    A table that is too wide is set in smaller type, then loses columns; then a float becomes as
+    wide as the page, and a table in the text is continued below itself.
     """
     kinds = [latex if side == "<" else latex_number for side in table.align]
     begin, blocks, left_out = _fitted(table, _COLUMN)
@@ -117,7 +116,7 @@ def _tabular(table: Table, is_float: bool) -> tuple[str, bool]:
 
 
 def _fitted(table: Table, room: float) -> tuple[str, list[list[widths.Column]], list[int]]:
-    """Return how type is set for a table to fit a room, its blocks, and the columns left out."""
+    """Return the type size for a table to fit a width, its blocks, and the columns left out."""
     for size in _SIZES:
         begin, share, gap = size
         measure = partial(in_points, share=share)
@@ -139,7 +138,7 @@ def _below(note: str) -> str:
 def latex(text: str) -> str:
     """Return text in which every character that is special in LaTeX is escaped."""
     escaped = "".join(_SPECIAL.get(c, c) for c in printable(text))
-    # Neighbours would become a dash, or quotation marks.
+    # Repeated characters would become a dash, or quotation marks.
     return re.sub(r"([-',])(?=\1)", r"\1{}", escaped)
 
 
@@ -149,10 +148,10 @@ def latex_number(text: str) -> str:
 
 
 def latex_words(text: str) -> str:
-    """Return a heading as LaTeX, with the signs that stand between words as mathematics."""
+    """Return a heading as LaTeX, with signs between words as mathematics."""
     return latex(LESS.sub("−", text).replace(" <= ", " ≤ "))
 
 
 def in_points(text: str, share: float = 1.0) -> float:
-    """Return how wide a text is on paper, in LaTeX's own type of 10 points or a share of that."""
+    """Return the width of a text in LaTeX's type of 10 points, or a share of it."""
     return share * sum(_POINTS.get(c, 7.5 if c.isupper() else 5.2) for c in text)

@@ -1,6 +1,6 @@
-"""What figures show of results: marks in the rows of a table, and curves.
+"""Marks in the rows of a table, and curves, for figures and HTML.
 
-HTML draws them in SVG (`markup`), and matplotlib for files of figures; both alike.
+HTML draws them in SVG (`markup`), and files of figures with matplotlib, in the same way.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from evalstats.results.tabular import Table
 
 Floats = NDArray[np.float64]
-#: Share of an axis that is left on either side; its ticks, and those of whole numbers, at most.
+#: Margin of an axis on either side; the most ticks, and the most for whole numbers.
 _PAD, _TICKS, _WHOLE_TICKS = 0.04, 5, 8
-#: A density shows the middle of the replicates, in so many bins, smoothed by these weights.
+#: Share of replicates in a density, number of bins, and smoothing weights.
 _SHOWN, _BINS, _SMOOTH = (0.003, 0.997), 48, np.array([1, 4, 6, 4, 1]) / 16
-#: How far a density goes on beyond its interval, as a share of that.
+#: Extent of a density beyond its interval, as a share of the interval.
 _TAIL = 0.2
-#: How far a scale of its own goes, on which intervals end at 1.
+#: Extent of a mark's own scale, on which intervals end at 1.
 _FREE = 1.25
-#: Nearer to an edge than this share a text begins, or ends, where it would be centred.
+#: A text closer to an edge than this share is aligned to it instead of centred.
 _EDGE = 0.15
-#: Characters of a name that stands beside an axis.
+#: Characters of a name beside an axis.
 _SIDE = 16
-#: Rows with a density each, of more there is no room.
+#: The most rows with densities.
 _DENSE = 30
 #: A minus sign before a number, and one between two words.
 _MINUS, LESS = re.compile(r"(?<![\w.)])-(?=\.?\d)"), re.compile(r"(?<= )-(?= )")
@@ -46,9 +46,9 @@ _MINUS, LESS = re.compile(r"(?<![\w.)])-(?=\.?\d)"), re.compile(r"(?<= )-(?= )")
 
 @dataclass(frozen=True)
 class Limit:
-    """A margin in points, or a recovery, a share of the baseline; of a gate about a loss alone.
+    """A margin in points, or a recovery (a share of the baseline); for gates only of a loss.
 
-    Where there is no baseline `asked` says what is asked of a score.
+    Without a baseline, `asked` is the requirement for a score.
     """
 
     margin: float | None = None
@@ -63,23 +63,23 @@ class Limit:
 
     @property
     def said(self) -> str:
-        """What dashed lines are where each row has its own."""
+        """Meaning of dashed lines, if each row has its own."""
         if self.margin is None:
             return self.asked or f"{self.recovery:g} of the baseline kept"
         return f"a loss of {self.margin:g}" if self.of_loss else f"margin ±{self.margin:g}"
 
     def named(self, end: float) -> str:
-        """Return what stands at a limit: ``−0.5 allowed``, ``+0.5`` of a margin, ``0.9 kept``."""
+        """Return the label of a limit: ``−0.5 allowed``, ``+0.5`` for a margin, ``0.9 kept``."""
         if self.margin is None:
             return self.asked or f"{self.recovery:g} kept"
         at = f"{end:+g}".replace("-", "−")
         return f"{at} allowed" if self.of_loss else at
 
     def bounds(self, d: Difference) -> tuple[float, float] | None:
-        """Return where the limits are on the axis, infinite on a side without one.
+        """Return the limits on the axis, infinite on a side without one.
 
-        Of a loss it is on the side where the system is worse: below 0 where higher is better.
-        `None` where there is no limit, or none that says something of this pair.
+        The limit of a loss is on the side where the system is worse: below 0 if higher is better.
+        `None` if there is no limit, or none for this pair.
         """
         base = d.baseline_score
         if self.margin is not None:
@@ -95,11 +95,11 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """What is drawn of a row: a value with its interval.
+    """A mark in a row: a value with its interval.
 
     `kind` is "better", "worse", "open" or "plain"; `wider` an interval around the interval;
-    `limits` how far a loss may go, infinite on a side without a limit. `replicates` returns scores,
-    or differences, of the resamples, and is called when their density is drawn.
+    `limits` the allowed loss, infinite on a side without a limit. `replicates` returns scores, or
+    differences, of the resamples, when their density is drawn.
     """
 
     value: float
@@ -113,11 +113,11 @@ class Mark:
 
     @property
     def ends(self) -> tuple[float, ...]:
-        """The limits that there are."""
+        """The finite limits."""
         return tuple(x for x in self.limits or () if isfinite(x))
 
     def band(self, null: float | None) -> tuple[float, float] | None:
-        """Return what lies within the limits, from the null value where a side has none."""
+        """Return the band within the limits, from the null value on a side without a limit."""
         if self.limits is None:
             return None
         low, high = (x if isfinite(x) else null or 0.0 for x in self.limits)
@@ -125,7 +125,7 @@ class Mark:
 
     @cached_property
     def density(self) -> tuple[Floats, Floats] | None:
-        """Places and heights, up to 1, of the density of the replicates, where there are some."""
+        """Places and heights, up to 1, of the density of the replicates, if any."""
         values = np.asarray(() if self.replicates is None else self.replicates(), np.float64)
         low, high = np.quantile(values, _SHOWN) if values.size else (0.0, 0.0)
         if not low < high:
@@ -135,7 +135,7 @@ class Mark:
         return (edges[1:] + edges[:-1]) / 2, heights / heights.max()
 
     def on_own_scale(self, null: float, higher_is_better: bool) -> Mark:
-        """Return the mark with its farther bound at a distance of 1 from 0, and better right."""
+        """Return the mark with its farther bound at distance 1 from 0, and better on the right."""
         size = max(abs(self.low - null), abs(self.high - null), abs(self.value - null)) or 1.0
         by, replicates = (1 if higher_is_better else -1) / size, self.replicates
 
@@ -156,12 +156,11 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """What is drawn in the rows of a table: marks on one axis, in a cell before the column `at`.
+    """The drawing in the rows of a table: marks on one axis, in a cell before the column `at`.
 
-    A row has no mark, one, or one of each of the `series`. `label` says what the axis is, `sides`
-    what lies left and right of the null value, and `limit` what the dashed lines are. An axis of
-    ranks `is_whole`. Where rows have scales of their own (`is_free`), it has no numbers.
-    Tables `among` which it stands have the same axis.
+    A row has no mark, one, or one of each of the `series`. `label` names the axis, `sides` the left
+    and right of the null value, and `limit` the dashed lines. An axis of ranks `is_whole`. If rows
+    have their own scales (`is_free`), it has no numbers. The tables in `among` have the same axis.
     """
 
     marks: tuple[tuple[Mark, ...], ...]
@@ -181,10 +180,10 @@ class Forest:
 
     @cached_property
     def axis(self) -> tuple[float, float]:
-        """Where the axis begins and ends."""
+        """The ends of the axis."""
         marks = self._every
         ends = [x for m in marks for x in (m.value, *(m.wider or ()), *m.ends)]
-        # A density goes on beyond its interval, and may be drawn or not.
+        # A density extends beyond its interval, and may be drawn or not.
         tails = [(m.low, m.high, _TAIL * (m.high - m.low)) for m in marks]
         ends += [x for low, high, tail in tails for x in (low - tail, high + tail)]
         ends += [] if self.null is None else [self.null]
@@ -192,14 +191,14 @@ class Forest:
         if self.is_whole:
             return 0.5, max(m.high for m in marks) + 0.5
         if self.is_free:
-            # A limit may be far from what was found, and has no number that says how far.
+            # A limit without a number may be far from the marks.
             low, high = -_FREE, _FREE
         pad = _PAD * (high - low) or abs(low) * _PAD or 1.0
         return low - pad, high + pad
 
     @property
     def ticks(self) -> list[float]:
-        """Round numbers on the axis; of ranks 1, 5, 10 and so on."""
+        """Round numbers on the axis; for ranks 1, 5, 10 and so on."""
         low, high = self.axis
         if self.is_free:
             return [0.0]
@@ -212,7 +211,7 @@ class Forest:
 
     @property
     def named_ends(self) -> list[tuple[float, str, str]]:
-        """Where the limits are that all rows share, what stands there, and on which side of it."""
+        """Limits shared by all rows: their places, labels, and sides."""
         limits = {mark.ends for mark in self._every}
         if self.limit is None or len(limits) != 1:
             return []
@@ -227,11 +226,11 @@ class Forest:
 
     @property
     def said(self) -> str:
-        """What is said of the axis, and of limits that are each row's own."""
+        """The label of the axis, and of limits that differ by row."""
         if self.limit is None or not any(mark.ends for mark in self._every):
             return self.label
         if self.named_ends and (self.limit.margin is None or self.limit.of_loss):
-            # The line says it.
+            # The line is labelled.
             return self.label
         return f"{self.label}; dashed: {self.limit.said}"
 
@@ -245,7 +244,7 @@ def round_numbers(low: float, high: float) -> list[float]:
 
 
 def round_sizes(low: float, high: float) -> list[float]:
-    """Return powers of ten within a range, or 1, 2 and 5 times these where there are few."""
+    """Return powers of ten within a range, and 2 and 5 times these if there are few."""
     leads = (1, 2, 5) if high < 100 * low else (1,)
     first, last = (math.floor(math.log10(x)) for x in (low, high))
     sizes = (lead * 10.0**k for k in range(first, last + 1) for lead in leads)
@@ -258,12 +257,12 @@ def written(value: float) -> str:
 
 
 def minus(text: str) -> str:
-    """Return text in which numbers below 0 have a minus sign, which screens read out."""
+    """Return text with minus signs before negative numbers, for screen readers."""
     return _MINUS.sub("−", text)
 
 
 def words(text: str) -> str:
-    """Return a heading with the signs that stand between words as mathematics."""
+    """Return a heading with signs between words as mathematics."""
     return LESS.sub("−", minus(text)).replace(" <= ", " ≤ ")
 
 
@@ -271,8 +270,8 @@ def words(text: str) -> str:
 class Curve:
     """Lines over a size, on a logarithmic axis: `lines` are points by name.
 
-    `across` and `up` say what the axes are. A plan stands at the size `at`, and what it aims at is
-    the height `target`; heights without one are on a logarithmic axis.
+    `across` and `up` name the axes. A plan is at the size `at`, and its target is the height
+    `target`; without a target, heights have a logarithmic axis.
     """
 
     lines: Mapping[str, Sequence[tuple[float, float]]]
@@ -284,7 +283,7 @@ class Curve:
 
     @property
     def axes(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Where both axes begin and end."""
+        """The ends of both axes."""
         xs, ys = zip(*(point for line in self.lines.values() for point in line), strict=True)
         across = min(*xs, self.at), max(*xs, self.at)
         if self.target is not None:
@@ -292,7 +291,7 @@ class Curve:
         return across, (min(ys) / 1.1, max(ys) * 1.1)
 
     def place(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point is, as shares of both axes from the lower left."""
+        """Return the place of a point, as shares of both axes from the lower left."""
         (left, right), (low, high) = self.axes
         if self.target is None:
             y, low, high = (math.log(z) for z in (y, low, high))
@@ -300,7 +299,7 @@ class Curve:
 
     @property
     def ticks(self) -> tuple[list[float], list[float]]:
-        """Round numbers on both axes; of shares also the target."""
+        """Round numbers on both axes, with the target if any."""
         across, up = self.axes
         if self.target is None:
             return round_sizes(*across), round_sizes(*up)
@@ -308,7 +307,7 @@ class Curve:
 
 
 def of_scores(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
-    """Return scores with their intervals: of one system a row, or of several one each."""
+    """Return scores with their intervals: one system per row, or several per row."""
     several, first = len(rows[0]) > 1, rows[0][0]
     is_dense = len(rows) <= _DENSE and not several
 
@@ -325,7 +324,7 @@ def of_scores(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
 def of_comparison(
     c: Comparison, rows: Sequence[Difference | None], at: int, one_pair: bool = False
 ) -> Forest:
-    """Return differences with their intervals, and densities where resamples were drawn."""
+    """Return differences with their intervals, and densities if resamples were drawn."""
 
     def replicates(d: Difference) -> ArrayLike:
         base, new = c.scores_of(d)
@@ -345,10 +344,10 @@ def of_differences(
     one_pair: bool = False,
     replicates: Callable[[Difference], ArrayLike] | None = None,
 ) -> Forest:
-    """Return differences with their intervals; of several metrics each on its own scale.
+    """Return differences with their intervals; several metrics have separate scales.
 
-    Of each row there is what kind of a mark it has; a row without a difference has none. `level`
-    says which intervals these are, and `replicates` returns those of a difference.
+    Each row has the kind of its mark; a row without a difference has none. `level` names the
+    intervals, and `replicates` returns the replicates of a difference.
     """
     known = [d for d in rows if d is not None]
     first, is_free = known[0], len({d.metric for d in known}) > 1
@@ -370,7 +369,7 @@ def of_differences(
         )
         shown = mark.on_own_scale(0.0, d.higher_is_better) if is_free else mark
         marks.append((shown,))
-    # What lies left and right of the null value; on scales of their own better is right.
+    # Labels left and right of the null value; on separate scales better is on the right.
     words = "worse", "better"
     if one_pair:
         names = (first.baseline, first.system)
@@ -388,5 +387,5 @@ def of_differences(
 
 
 def drawing(tables: Iterable[Table]) -> list[Table]:
-    """Return the tables in whose rows something is drawn."""
+    """Return the tables with drawings in their rows."""
     return [table for table in tables if table.draw is not None]

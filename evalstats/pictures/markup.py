@@ -1,4 +1,4 @@
-"""Tables as HTML, and the marks of their rows as SVG: places are percents of a cell.
+"""Tables as HTML, and the marks of their rows as SVG, with places in percent of a cell.
 
 All text is escaped; there is no script, and nothing is loaded. Colours are the page's.
 """
@@ -13,16 +13,16 @@ from pathlib import Path
 from evalstats.pictures.marks import Forest, Mark, minus, words, written
 from evalstats.results.tabular import Page, Table, printable
 
-#: Characters of text that is broken into lines, and columns of a table that leaves out what can be
-#: spared on a narrow screen.
+#: Length from which text is wrapped, and number of columns from which a table drops spare columns
+#: on narrow screens.
 _LONG, _WIDE = 32, 7
-#: More notes than these are folded away.
+#: The most notes that are not folded.
 _OPEN_NOTES = 3
 _VERDICTS = {"better": "better", "worse": "worse", "passed": "better", "failed": "worse"}
-#: Shapes of what is told apart in one row, by a path around 0; the first is a dot.
+#: Shapes of the series in one row, as paths around 0; the first is a dot.
 _SHAPES = ("", "M-4-4H4V4H-4Z", "M0-5L5 4H-5Z", "M-5 0L0 5L5 0L0-5Z", "M-5-2H5V2H-5Z")
 _DIAMOND, _SIGNS = _SHAPES[3], "●■▲◆▬"
-#: Characters of what lies on both sides that a narrow axis has room for.
+#: Number of characters of both side labels that fit on a narrow axis.
 _SIDES = 14
 _ANCHORS = {"left": "start", "center": "middle", "right": "end"}
 
@@ -38,7 +38,7 @@ def html_number(text: str) -> str:
 
 
 def verdict(cell: str) -> str:
-    """Return what a verdict says of its system, "better" or "worse"; nothing of other cells."""
+    """Return "better" or "worse" for a verdict, or "" for other cells."""
     return _VERDICTS.get(cell.rstrip(" *°†"), "")
 
 
@@ -66,7 +66,7 @@ body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
 
 
 def fragment(page: Page) -> str:
-    """Return HTML to be put into a page: no script, nothing loaded."""
+    """Return HTML for embedding into a page, without scripts or external resources."""
     hints = [hint for table in page.tables for hint in table.hints]
     below = [f"<p>{html(line)}</p>" for line in (*page.notes, *hints)]
     if len(below) > _OPEN_NOTES:
@@ -76,17 +76,17 @@ def fragment(page: Page) -> str:
         codes = [f"<details><summary>{html(page.short)}</summary>", *codes, "</details>"]
     above = [f"<p><b>{html_number(said)}</b> {html_number(more)}</p>" for said, more in page.above]
     body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
-    # Only tables that are drawn need the second.
+    # Only tables with drawings need the second.
     style = stylesheet("table")
     style += stylesheet("forest") if any(table.draw for table in page.tables) else ""
-    # What scrolls can be reached with keys.
+    # Scrollable parts can be reached with keys.
     return f'<style>\n{style}</style>\n<div class="evalstats" tabindex="0">\n{body}\n</div>'
 
 
 def html_table(table: Table) -> str:
-    """Return a table whose text is escaped and set apart from text of another direction.
+    """Return a table with escaped text, isolated from text of another direction.
 
-    What is drawn in its rows has a column of its own, with an axis below.
+    Drawings of rows have their own column, with an axis below.
     """
     forest, n_before = table.forest, len(table.rows) - table.n_totals
     columns = zip(table.header, *table.rows, strict=True)
@@ -113,7 +113,7 @@ def html_table(table: Table) -> str:
         marks = forest.marks[i] if forest is not None else ()
         is_tall = len(marks) > 1 or any(mark.density is not None for mark in marks)
         kind = " ".join(["total"] * (i >= n_before) + ["tall"] * is_tall)
-        # The first column says what a row is.
+        # The first column is the header of a row.
         body.append(line(cells, _cell(forest, i), kind, 'th scope="row"'))
     foot = ""
     if forest is not None:
@@ -128,18 +128,18 @@ def html_table(table: Table) -> str:
 
 
 def _tagged(tag: str, inside: str, *classes: str) -> str:
-    """Return an element of such classes."""
+    """Return an element with these classes."""
     kind = f' class="{" ".join(classes)}"' if any(classes) else ""
     return f"<{tag}{kind}>{inside}</{tag.split()[0]}>"
 
 
 def _head(forest: Forest | None) -> str:
-    """Return what stands above the rows: what is drawn, whose, and where limits are."""
+    """Return the head above the rows: label of the drawing, series, and limits."""
     if forest is None:
         return ""
     said = html(forest.said) + ("<br>" if forest.series else "")
     for i, name in enumerate(forest.series):
-        # The colour is that of the marks, and the name that of the text.
+        # The sign has the colour of the marks, the name the colour of the text.
         said += f'<span class="s{i}" aria-hidden="true">{_SIGNS[i]}</span> {html(name)}'
     ends = ""
     for end, named, side in forest.named_ends:
@@ -149,7 +149,7 @@ def _head(forest: Forest | None) -> str:
 
 
 def _cell(forest: Forest | None, row: int) -> str:
-    """Return what is drawn in a row: limits, densities, intervals, values."""
+    """Return the drawing of a row: limits, densities, intervals, values."""
     if forest is None:
         return ""
     marks, drawn = forest.marks[row], ""
@@ -169,7 +169,7 @@ def _cell(forest: Forest | None, row: int) -> str:
 
 
 def _mark(forest: Forest, mark: Mark, y: str, shape: int) -> str:
-    """Draw a density, the intervals, and the value: of totals a diamond."""
+    """Draw a density, the intervals, and the value (a diamond for totals)."""
     drawn = _density(forest, mark, y)
     for kind, ends in (("wider", mark.wider), ("whisker", (mark.low, mark.high))):
         if ends:
@@ -182,7 +182,7 @@ def _mark(forest: Forest, mark: Mark, y: str, shape: int) -> str:
 
 
 def _density(forest: Forest, mark: Mark, y: str) -> str:
-    """Draw a hill that stands on the line of a row."""
+    """Draw a density on the line of a row."""
     if mark.density is None:
         return ""
     (places, heights), (left, right) = mark.density, forest.axis
@@ -199,7 +199,7 @@ def _density(forest: Forest, mark: Mark, y: str) -> str:
 
 
 def _axis(forest: Forest) -> str:
-    """Return the axis below the rows: ticks with their numbers, and what lies on either side."""
+    """Return the axis below the rows: ticks with numbers, and labels of both sides."""
     drawn = '<line x1="0" x2="100%" y1="0" y2="0"/>'
     for tick in forest.ticks:
         x = _at(forest, tick)
@@ -208,7 +208,7 @@ def _axis(forest: Forest) -> str:
     if forest.sides is None:
         return f'<svg height="22">{drawn}</svg>'
     left, right = map(html, forest.sides)
-    # Long names stand one below the other.
+    # Long names are placed one below the other.
     low = 31 if len(left + right) <= _SIDES else 44
     drawn += f'<text x="0" y="31">◂ {left}</text>'
     drawn += f'<text x="100%" y="{low}" text-anchor="end">{right} ▸</text>'
@@ -226,6 +226,6 @@ def _at(forest: Forest, value: float) -> str:
 
 
 def _span(forest: Forest, low: float, high: float) -> str:
-    """Return the attributes of what lies between two values."""
+    """Return the attributes of a rectangle between two values."""
     a, b = _place(forest, low), _place(forest, high)
     return f'x="{a:.2f}%" width="{b - a:.2f}%"'

@@ -27,8 +27,8 @@ _INTERVALS = {
     "miettinen-nurminen": "the score interval of Miettinen and Nurminen (1985)",
 }
 _TESTS = {
-    "bootstrap": "the paired bootstrap (Koehn, 2004), p being the smallest α for which the 1 - α "
-    "interval leaves out the null value",
+    "bootstrap": "the paired bootstrap (Koehn, 2004), with p the smallest α for which the 1 - α "
+    "interval excludes the null value",
     "t": "a paired t test on influence values",
     "ar": "approximate randomisation (Noreen, 1989)",
     "mcnemar": "McNemar's test (1947; Tango, 1998)",
@@ -41,17 +41,17 @@ _ADJUSTMENTS = {
     "holm": "Holm's method (1979)",
     "benjamini-hochberg": "the method of Benjamini and Hochberg (1995)",
 }
-#: What systems share, by the signature, where that is not their segments alone.
+#: Sentences on the pairing of systems, by the signature, if not by segments only.
 _PAIRED = {
-    "no": "Each system has {units} of its own, which are resampled within it (Welch, 1947).",
+    "no": "Each system has its own {units}, which are resampled separately (Welch, 1947).",
     "runs": "Runs of the same number share a prompt or seed and are taken together.",
 }
-#: Before the weight of a judge, in settings of metrics.
+#: Prefix of the weight of a judge in settings of metrics.
 _JUDGED = "judged:ppi"
 
 
 def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) -> str:
-    """Say what was scored or compared, on what, by which test, and how intervals were made."""
+    """Return what was scored or compared, on what data, with which test and intervals."""
     sentences, drawn = _scored(estimates), _drawn(estimates, c)
     if c is None:
         return " ".join(["Systems were scored by", *sentences, *drawn])
@@ -69,7 +69,7 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
         part = part_name(estimates)
         over = f" within each {part} and Holm's method (1979) over {plural(part)}"
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
-        within_metrics = "" if c.adjusted.is_over_metrics else " under each metric"
+        within_metrics = "" if c.adjusted.is_over_metrics else " for each metric"
         how = f"for all comparisons{within_metrics} by {_ADJUSTMENTS[c.adjustment]}{over}"
         sentences.append(f"They are adjusted {how};")
         # Max-T is about differences from 0.
@@ -86,12 +86,12 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
 
 
 def _scored(estimates: Sequence[Estimate]) -> list[str]:
-    """Say which metrics there are, and on what, and what is drawn where that is not segments."""
+    """Return the metrics, the data, and the units if they are not segments."""
     rows = [e for e in estimates if e.aggregate is None]
     signatures = {e.metric: e.signature for e in rows}
     names = []
     for name, signature in signatures.items():
-        # What a judge weighs has a sentence of its own.
+        # The weight of a judge has its own sentence.
         parts = ", ".join(x for x in signature.settings if not x.startswith(_JUDGED))
         names.append(f"{name} ({parts})" if parts else name)
     tasks, first = distinct(e.task for e in rows), rows[0]
@@ -102,8 +102,8 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
         labels = analysis.analysis.get("unit", "").split("+")
         if len(labels) > 1:
             said.append(
-                f"Standard errors are those of {listed([plural(x) for x in labels])} together "
-                f"(Cameron, Gelbach and Miller, 2011)."
+                f"Standard errors cover {listed([plural(x) for x in labels])} together (Cameron, "
+                "Gelbach and Miller, 2011)."
             )
         elif first.unit != first.segment or within:
             whole = "Whole " if first.unit != first.segment else ""
@@ -131,7 +131,7 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _judged(estimates: Sequence[Estimate]) -> list[str]:
-    """Say that people's labels correct a judge's scores, of how many segments, with which λ."""
+    """Return that people's labels correct a judge's scores, with their number and λ."""
     signatures = [e.signature for e in estimates]
     weights = [x for s in signatures for x in s.settings if x.startswith(_JUDGED)]
     if not weights:
@@ -139,7 +139,7 @@ def _judged(estimates: Sequence[Estimate]) -> list[str]:
     labels = [x for s in signatures for x in s.analysis.get("labels", "").split(",") if x]
     units = plural(estimates[0].segment)
     people = f" of {span(list(map(float, labels)), ',.0f')} {units}" if labels else ""
-    # One that is not tuned is 1.
+    # The weight is 1 if not tuned.
     shares = re.findall(rf"{_JUDGED}:?([^,]*)", ",".join(weights))
     whose = "Judges'" if any("+" in x for x in shares) else "A judge's"
     factors = [float(one or 1) for x in shares for one in x.split("+")]
@@ -151,7 +151,7 @@ def _judged(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _drawn(estimates: Sequence[Estimate], c: Comparison | None = None) -> list[str]:
-    """Say how intervals were made, with how many resamples, by which version."""
+    """Return how intervals were made, with the number of resamples and the version."""
     rows: list[Estimate | Difference] = [*estimates, *(c.differences if c else ())]
     level = tabular.level(estimates[0].confidence_level).removesuffix(" interval")
     intervals = listed(distinct(_INTERVALS.get(row.method, row.method) for row in rows))
@@ -159,7 +159,7 @@ def _drawn(estimates: Sequence[Estimate], c: Comparison | None = None) -> list[s
         drawn = dict(pair for e in estimates for pair in e.signature.analysis.items())
     else:
         drawn = {"n": str(c.n_resamples), "seed": str(c.seed)}
-    # Counts and t are not drawn, whatever a signature says.
+    # Counts and t are not drawn, even if the signature has a number.
     ways = {row.method for row in rows} | {d.test for d in (c.differences if c else ())}
     is_drawn = bool(ways & _DRAWN) and {"n", "seed"} <= drawn.keys()
     resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if is_drawn else ""

@@ -1,7 +1,7 @@
 """The figures of results: tables with their intervals, curves, bars.
 
-Every function draws into `ax`, or into a figure as high as its rows need, and returns the axes; of
-several metrics, panels one below the other.
+Every function draws into `ax`, or into a new figure of suitable height, and returns the axes;
+several metrics have panels one below the other.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
 #: Inches: a curve.
 _CURVE = 2.4
-#: Characters that say which segment a bar is of.
+#: Characters of the label of a segment's bar.
 _SAID = 2 * LABEL - 2
-#: Intervals of smaller levels are cut off where they leave a figure of looks.
+#: Intervals of smaller levels are cut off in a figure of looks.
 _SMALL_LEVEL = 1e-3
 
 
@@ -60,7 +60,7 @@ def differences(comparison: Comparison, asked: Sequence[Difference], ax: Panels 
 def scores(
     estimates: Sequence[Estimate], metric: str | None = None, ax: Panels | None = None
 ) -> Panels:
-    """Draw the tables of scores; of more systems than fit beside one another, of the totals."""
+    """Draw the tables of scores; only totals if there are too many systems."""
     rows = estimates if metric is None else of_metric(estimates, metric)
     totals = [e for e in rows if e.aggregate is not None]
     shown = drawing(score_tables(rows)) or score_tables(totals)
@@ -71,7 +71,7 @@ def influences(influence: Influence, n: int, ax: Axes | None = None) -> Axes:
     """Draw a bar for each of the first segments, the most influential on top."""
     values, labels = influence.values[:n], list(influence.ids[:n])
     if influence.texts:
-        # A number says nothing, and the beginning of the output does.
+        # The beginning of the output is a better label than a number.
         outputs = (" ".join(output.split()) for _, output in influence.texts)
         labels = [f"{x}: {output}" for x, output in zip(labels, outputs, strict=True)]
     labels = [x if len(x) <= _SAID else f"{x[: _SAID - 1].rstrip()}…" for x in labels]
@@ -80,7 +80,7 @@ def influences(influence: Influence, n: int, ax: Axes | None = None) -> Axes:
     colours = [BLUE if value > 0 else VERMILLION for value in values]
     axes.barh(centres_of(edges), values, 0.7 * float(min(edges[1:] - edges[:-1])), color=colours)
     axes.axvline(0, color=GREY, linewidth=0.6)
-    below = f"influence: without the {influence.unit}, the difference is less by about this"
+    below = f"influence: without the {influence.unit}, the difference is smaller by about this"
     name_axes(axes, influence.name.replace(" - ", " − "), below)
     return axes
 
@@ -91,10 +91,10 @@ def curves(shown: Sequence[Curve], ax: Panels | None = None) -> Panels:
 
 
 def _curve(curve: Curve, axes: Axes) -> None:
-    """Draw lines over a size, with what a plan aims at and where it stands."""
+    """Draw lines over a size, with the target and the place of a plan."""
     if len(curve.lines) > len(SERIES):
         raise InputError(
-            f"{len(curve.lines)} pairs are too many lines, {len(SERIES)} is the most; give a ",
+            f"{len(curve.lines)} pairs are too many lines (at most {len(SERIES)}); give a ",
             Argument("baseline"),
             ", or fewer systems",
         )
@@ -116,7 +116,7 @@ def _curve(curve: Curve, axes: Axes) -> None:
     axes.set_ylabel(wrapped(curve.up, 28), fontsize=SMALL)
     name_axes(axes, curve.title, f"{curve.across}, dotted: {curve.at:,.10g}")
     if len(curve.lines) > 1:
-        # Below the axes, where no curve is.
+        # Below the axes, to avoid the curves.
         legend_below(axes)
 
 
@@ -137,7 +137,7 @@ def growth(looks: Looks, ax: Axes | None = None) -> Axes:
         face = BLUE if look.verdict != "go on" else "white"
         place = look.n_units, look.difference.difference
         axes.plot(*place, "o", color=BLUE, markerfacecolor=face, markersize=4, zorder=4)
-    # The scale fits the limit and the intervals. The first ones may leave it: an arrow says so.
+    # The scale fits the limit and the intervals. The first ones may exceed it, with an arrow.
     within = [x for x in shown if x.level > _SMALL_LEVEL] or [last]
     low, high = min(*line, *(x.low for x in within)), max(*line, *(x.high for x in within))
     low, high = low - 0.1 * (high - low), high + 0.1 * (high - low)
@@ -149,7 +149,7 @@ def growth(looks: Looks, ax: Axes | None = None) -> Axes:
     axes.set_xlim(0, 1.03 * end)
     axes.set_ylabel(f"difference in {metric_name(last.difference)}", fontsize=SMALL)
     if not limit.is_none:
-        # Where the line begins, since what is decided stands at its end.
+        # At the beginning of the line, since the decision is at its end.
         axes.annotate(
             limit.named(line[0]),
             (0.0, line[0]),

@@ -1,9 +1,8 @@
 """The report: one page of a result to hand to a colleague, with nothing loaded from elsewhere.
 
-It says what was found before it shows it, works without JavaScript, and has all names and texts
-escaped. Intervals are drawn in the tables, in SVG, which fits any screen and takes its colours from
-the page. matplotlib would take longer than all else, and draws for one width and one colour of
-paper.
+Findings come first; the page works without JavaScript, and all names and texts are escaped.
+Intervals are drawn in the tables, in SVG, which fits any screen and has the colours of the page.
+matplotlib would be slow, and draws for one width and one background.
 """
 
 from __future__ import annotations
@@ -54,19 +53,19 @@ if TYPE_CHECKING:
     from evalstats.results.forms import Result
 
 Floats = NDArray[np.float64]
-#: Outputs, references or sources by name: one a segment, or by the ids of segments.
+#: Outputs, references or sources by name: one per segment, or by segment ids.
 Texts = Mapping[str, Sequence[str] | Mapping[str, str]]
-#: Differences whose segments are shown, and how many of each.
+#: Number of differences with segments, and of segments for each.
 _MOST_DIFFERENCES, _SEGMENTS = 30, 8
-#: Rows of a table that is folded away.
+#: The most rows of a folded table.
 _MOST_FOLDED = 600
-#: Characters of a text that are shown.
+#: Number of characters shown of a text.
 _MOST_TEXT = 2_000
-#: Files that the page names.
+#: Number of files named on the page.
 _MOST_FILES = 8
-#: Words and signs, each with the blanks behind it.
+#: Words and signs, each with the blanks after it.
 _WORDS = re.compile(r"(?:[^\W_]+|[\W_])\s*")
-#: Units of a curve's drawing: its width and height, and what is left of its axis.
+#: Size of a curve's drawing: width, height, and space left of the axis.
 _ACROSS, _UP, _LEFT = 460, 260, 46
 
 
@@ -76,7 +75,7 @@ def document(
     title: str | None = None,
     files: Sequence[str] = (),
 ) -> str:
-    """Return the page of a result, under a title of its own, with the files that it is of."""
+    """Return the page of a result, with a title and the names of its files."""
     findings = result._findings()
     verdicts = ""
     for finding in findings:
@@ -94,7 +93,7 @@ def document(
     tables = result._brief()
     shown = "".join(map(curve, result._curves())) + _tables(tables)
     more = result._sections(_as_texts(texts))
-    # A list: a unit or a text may be called "Findings" too.
+    # A list, since a unit or a text may also be named "Findings".
     sections = [
         ("Findings", f'<ul class="verdicts">{verdicts}</ul>' if verdicts else ""),
         ("Results", shown + more.pop("Results", "")),
@@ -116,12 +115,12 @@ def document(
     if files:
         about.append(f"files: {first_few(files, ', ', _MOST_FILES)}")
     about.append(f"{date.today():%Y-%m-%d}, evalstats {version()}")
-    # Only a report needs it, and it takes long to import.
+    # Imported here, since only reports need it and it is slow.
     from importlib import resources
 
     page = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     script = re.findall("(?s)<script>(.*)</script>", page)[0]
-    # Nothing else may run or be loaded, even if a text were not escaped.
+    # Nothing else may run or be loaded, even if escaping failed.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(page).substitute(
         style=stylesheet("forest"),
@@ -134,7 +133,7 @@ def document(
 
 
 def curve(shown: Curve) -> str:
-    """Draw lines over a size with both axes, what a plan aims at and where it stands."""
+    """Draw lines over a size with both axes, and the target and the place of a plan."""
 
     def at(x: float, y: float) -> tuple[float, float]:
         across, up = shown.place(x, y)
@@ -162,7 +161,7 @@ def curve(shown: Curve) -> str:
         drawn += f'<path class="s{i % 5}" d="M{path}"/>'
         said.append(f'<span class="s{i % 5}" aria-hidden="true">━</span>&nbsp;{html(name)}')
     below = f"{shown.up} by number of {shown.across}; dotted: {shown.at:,.10g}, as planned"
-    below += "" if shown.target is None else f"; dashed: {shown.target:g}, as aimed at"
+    below += "" if shown.target is None else f"; dashed: {shown.target:g}, the target"
     keys = f'<p class="about">{", ".join(said)}</p>' if len(said) > 1 else ""
     return (
         f'<figure class="forest curve"><figcaption>{html(shown.title)}</figcaption>{keys}'
@@ -172,7 +171,7 @@ def curve(shown: Curve) -> str:
 
 
 def folded_tables(c: Comparison) -> dict[str, list[Table]]:
-    """Lay out what has no room among the tables: all pairs, or those with the best on each task."""
+    """Lay out folded tables: all pairs, or the pairs with the best system on each task."""
     n_pairs, of_tasks = len(by_pair(c.differences)), has_tasks(c.differences)
     folded: dict[str, list[Table]] = {}
     if not of_tasks and (c.baseline is not None or n_pairs == 1):
@@ -195,7 +194,7 @@ def folded_tables(c: Comparison) -> dict[str, list[Table]]:
 
 
 def folded(c: Comparison) -> dict[str, str]:
-    """Return the section in which tables are folded away under their names."""
+    """Return the section with folded tables under their names."""
     folds = (
         f"<details><summary>{html(name)}</summary>{_tables(tables, name)}</details>"
         for name, tables in folded_tables(c).items()
@@ -204,11 +203,11 @@ def folded(c: Comparison) -> dict[str, str]:
 
 
 def _tables(tables: Sequence[Table], fold: str = "") -> str:
-    """Return tables that scroll by themselves, also with keys; of a fold after its name."""
+    """Return tables that scroll separately, also with keys; `fold` names a folded part."""
     elements: list[str] = []
     titles = [table.title for table in tables]
     for i, table in enumerate(tables):
-        # Of tables of one title each has its number, by which they can be told apart unseen.
+        # Tables with equal titles are numbered, for screen readers.
         n = titles[: i + 1].count(table.title)
         said = html(fold or table.title) + (f", {n}" if n > 1 else "")
         elements.append(
@@ -220,11 +219,10 @@ def _tables(tables: Sequence[Table], fold: str = "") -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Beside:
-    """What stands beside the influences of segments, from where the statistics are.
+    """Texts and scores to show with the influences of segments.
 
-    `segments` says which unit each segment is, or belongs to; `outputs` and `references` are texts
-    where texts were compared; `strata` have a name, their number of units, and the scores of all
-    systems in each.
+    `segments` are the unit of each segment; `outputs` and `references` are texts if texts were
+    compared; `strata` have a name, a number of units, and the scores of all systems.
     """
 
     segments: Sequence[str] = ()
@@ -247,7 +245,7 @@ class _Beside:
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
-        """Which segments are, or belong to, each unit."""
+        """The segments of each unit."""
         places: dict[str, list[int]] = {}
         for i, name in enumerate(self.segments):
             places.setdefault(name, []).append(i)
@@ -255,9 +253,9 @@ class _Beside:
 
 
 def _beside(evaluation: Evaluation, d: Difference) -> _Beside:
-    """Return the texts that were compared, and the scores in each stratum."""
-    # The texts of one system are no answers to those of another, and the strata of a total are
-    # tasks, which have rows of their own.
+    """Return the compared texts, and the scores in each stratum."""
+    # Texts of unpaired systems do not correspond, and the strata of a total are tasks, which have
+    # their own rows.
     part = evaluation.places[d.task, d.metric]
     if not isinstance(part, Task):
         return _Beside()
@@ -268,13 +266,13 @@ def _beside(evaluation: Evaluation, d: Difference) -> _Beside:
 
 
 def scores_by_stratum(scored: Scores) -> list[tuple[str, int, Floats]]:
-    """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
+    """Return label, number of units and scores, `(S,)`, of each stratum."""
     units = scored.units
     if units.strata is None:
         return []
     scores: dict[int, Floats] = {}
     for stratum in scored.strata:
-        # Strata of one unit have no scores of their own. Others are scored together here.
+        # Strata of one unit have no separate scores.
         if stratum.is_of_singles:
             continue
         codes = units.strata[stratum.places]
@@ -288,7 +286,7 @@ def scores_by_stratum(scored: Scores) -> list[tuple[str, int, Floats]]:
 
 
 def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str, str]:
-    """Return what needs the statistics: scores in strata, and segments with their texts."""
+    """Return the parts that need statistics: scores in strata, and segments with texts."""
     differing = [d for d in oriented(c, c.differences) if d.n_differing]
     shown, units = _chosen(c, differing), plural(c.estimates[0].unit)
     firsts = {(d.task, d.metric): d for d in shown}
@@ -298,15 +296,13 @@ def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str
     except InputError:
         if texts:
             raise
-        # Of moments, of battles and of unpaired systems no segment moves a difference.
+        # Moments, battles and unpaired systems have no influences of segments.
         return {}
     if not folded:
         return {}
     about = f"The {units} that move each difference most, the most influential first."
     if len(shown) < len(differing):
-        about += (
-            f" {len(shown)} of {len(differing)} differences are shown, those of the best systems."
-        )
+        about += f" {len(shown)} of {len(differing)} differences are shown, for the best systems."
     first = shown[0]
     if c.influence(first.metric, first.system, first.baseline, first.task or None).counted_from_0:
         about += f" {units.capitalize()} are counted from 0."
@@ -321,12 +317,12 @@ def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str
 
 
 def _chosen(c: Comparison, differing: Sequence[Difference]) -> list[Difference]:
-    """Return the differences whose segments are shown: all, or those of totals and of the best."""
+    """Return the differences to show segments for: all, or totals and the best ones."""
     if len(differing) <= _MOST_DIFFERENCES:
         return list(differing)
     main = [d for d in differing if d.aggregate is not None] or differing
     best = {(e.task, e.metric): e.system for e in reversed(ranked(c.estimates))}
-    # As many of each metric, and task.
+    # Equally many of each metric and task.
     places: dict[tuple[str, str], list[Difference]] = {}
     for d in main:
         if best[d.task, d.metric] in (d.system, d.baseline):
@@ -350,12 +346,12 @@ def _strata(c: Comparison, beside: Mapping[tuple[str, str], _Beside]) -> str:
             columns.append((e.system, ">", [tabular.number(row[2][i], places) for row in strata]))
         if strata:
             tables.append(table_of(f"{metric_name(scores[0])} by stratum", strata, columns))
-    said = "<p>These scores are descriptive: strata were not tested one by one.</p>"
+    said = "<p>These scores are descriptive: strata were not tested separately.</p>"
     return _tables(tables) + said if tables else ""
 
 
 def _segments(c: Comparison, d: Difference, beside: _Beside, texts: Texts) -> str:
-    """Fold away the segments, or groups, that drive a difference, with their texts."""
+    """Return a fold with the segments, or groups, that drive a difference, with texts."""
     influence = c.influence(d.metric, d.system, d.baseline, d.task or None)
     columns = {**texts, **beside.texts, **texts}
     systems = {e.system for e in c.estimates}
@@ -390,27 +386,29 @@ def _segments(c: Comparison, d: Difference, beside: _Beside, texts: Texts) -> st
 
 
 def _text(column: Sequence[str] | Mapping[str, str], name: str, unit: str, beside: _Beside) -> str:
-    """Return the text of a segment, or all texts of a group, a line each."""
+    """Return the text of a segment, or all texts of a group, one per line."""
     if isinstance(column, Mapping):
         lines = [column.get(unit, "")]
     elif len(column) == len(beside.segments):
         lines = [column[i] for i in beside.places[unit]]
     elif not beside.segments:
-        raise InputError(f"texts[{name!r}] must be a mapping from ids: a total is of several tasks")
+        raise InputError(
+            f"texts[{name!r}] must be a mapping from ids, because a total covers several tasks"
+        )
     else:
         n = f"{len(beside.segments):,}"
-        raise InputError(f"texts[{name!r}] must be {n} texts, one a segment, got {len(column):,}")
+        raise InputError(f"texts[{name!r}] must be {n} texts, one per segment, got {len(column):,}")
     return "\n".join(lines)
 
 
 def _cut(text: str) -> str:
-    """Return what stands at the end of a text that is too long to be shown."""
+    """Return the ending of a text that is too long to be shown."""
     return f"… ({len(text):,} characters)" if len(text) > _MOST_TEXT else ""
 
 
 def marked(first: str, second: str) -> tuple[str, str]:
-    """Return two texts in which the words are marked that the other has not in that place."""
-    # Only a report needs it.
+    """Return two texts with the words marked that differ from the other."""
+    # Imported here, since only reports need it.
     from difflib import SequenceMatcher
 
     words = [_WORDS.findall(text[:_MOST_TEXT]) for text in (first, second)]
@@ -419,7 +417,7 @@ def marked(first: str, second: str) -> tuple[str, str]:
     for kind, *ends in SequenceMatcher(None, alike[0], alike[1], autojunk=False).get_opcodes():
         for words_of, out, (low, high) in zip(words, shown, (ends[:2], ends[2:]), strict=True):
             text = "".join(words_of[low:high])
-            # The blanks at the end are not marked.
+            # Blanks at the end are not marked.
             end = len(text.rstrip())
             part, rest = ("<br>".join(map(html, x.split("\n"))) for x in (text[:end], text[end:]))
             out.append((f"<mark>{part}</mark>" if kind != "equal" and part else part) + rest)
@@ -428,7 +426,7 @@ def marked(first: str, second: str) -> tuple[str, str]:
 
 
 def _as_texts(texts: Texts | None) -> Texts:
-    """Return texts by name, a list or a mapping from ids each, or say what is wrong with them."""
+    """Return texts by name, each a list or a mapping from ids, checked."""
     if texts is None:
         return {}
     if not isinstance(texts, Mapping):
@@ -440,9 +438,9 @@ def _as_texts(texts: Texts | None) -> Texts:
         what = f"texts[{label(name, 'names in texts')!r}]"
         column = given
         if not isinstance(given, (str, Mapping)):
-            column = listed(given, what, "texts, one a segment")
+            column = listed(given, what, "texts, one per segment")
         values = column.values() if isinstance(column, Mapping) else column
         if isinstance(values, str) or not all(isinstance(text, str) for text in values):
-            raise InputTypeError(f"{what} must be str, one a segment, or by id")
+            raise InputTypeError(f"{what} must be str, one per segment, or by id")
         checked[name] = column
     return checked

@@ -1,6 +1,6 @@
 """Tables as figures: names and scores left, intervals on one axis, numbers and verdicts right.
 
-As wide as both columns of a paper at most; what is said in a table's text is said here alike.
+At most as wide as two columns of a paper, with the same words as the table's text.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from evalstats.results.tabular import Table
 if TYPE_CHECKING:
     from evalstats.pictures.figures import Axes, Panels
 
-#: Inches: both columns of a paper; the axis, at least and at most; between columns; around all.
+#: Inches: two columns of a paper; least and largest axis; gaps between columns; margin.
 _WIDE, _LEAST_AXIS, _MOST_AXIS, _BETWEEN, _AROUND = 6.9, 1.4, 2.6, 0.11, 0.06
-#: Inches: a row beside its lines, and one with a density; a mark of several in one row.
+#: Inches: extra height of a row, and of one with a density; and per mark of several.
 _GAP, _HILL, _STEP = 0.075, 0.13, 0.085
-#: Inches: the title, what is above the rows, the axis, each line below it, between tables.
+#: Inches: title, head, axis, each line below it, gap between tables.
 _TITLE, _HEAD, _TICKS, _APART = 0.2, 0.06, 0.21, 0.22
-#: More rows than these are no figure any more; characters of a name, and of one that is pressed.
+#: The most rows of a figure; characters of a name, and of a shortened one.
 _MOST_ROWS, _LONG, _NAME, _SHORT = 120, 30, 22, 16
-#: Characters by which a head may be wider than its column; how much wider bold letters are.
+#: Characters by which a head may exceed its column; factor for bold letters.
 _SLACK, _BOLD = 3, 1.12
 _DIAMOND, _TITLE_POINTS = "D", 8
 _COLOURS = {"better": BLUE, "worse": VERMILLION, "open": GREY, "plain": BLUE}
 
 
 def tables(shown: Iterable[Table], ax: Panels | None = None) -> Panels:
-    """Draw tables one below the other, and return their axes; of one table they are alone."""
+    """Draw tables one below the other, and return their axes; a single one for one table."""
     plans = [_fitted(table) for table in drawing(shown)]
     if ax is not None:
         given = panels_of(ax, len(plans))
@@ -90,7 +90,7 @@ class _Text:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Where everything in a table stands, in inches."""
+    """The layout of a table, in inches."""
 
     table: Table
     forest: Forest
@@ -114,7 +114,7 @@ class _Plan:
 
     @property
     def width(self) -> float:
-        """Of all, with a title that is wrapped."""
+        """Total width, with a wrapped title."""
         return self.left + self.axis + self.right
 
     @cached_property
@@ -124,7 +124,7 @@ class _Plan:
 
     @cached_property
     def heights(self) -> list[float]:
-        """Of the rows."""
+        """Heights of the rows."""
         heights = []
         for i, marks in enumerate(self.forest.marks):
             lines = max(column.cells[i].count("\n") for column in self.columns) + 1
@@ -133,12 +133,12 @@ class _Plan:
         return heights
 
     def is_dense(self, row: int) -> bool:
-        """Whether a density stands in a row."""
+        """Whether a row has a density."""
         return any(mark.density is not None for mark in self.forest.marks[row])
 
     @property
     def rows(self) -> float:
-        """Of all rows."""
+        """Height of all rows."""
         return sum(self.heights)
 
     @property
@@ -148,32 +148,32 @@ class _Plan:
 
     @property
     def above(self) -> float:
-        """What stands above the rows."""
+        """Height above the rows."""
         return _TITLE + self.title.count("\n") * LINE + self.head_lines * LINE + 2 * _HEAD
 
     @cached_property
     def under(self) -> str:
-        """What stands below the axis."""
+        """The text below the axis."""
         said = self.forest.said
-        # It may be a little wider than the axis, below which it stands alone.
+        # It may be a little wider than the axis.
         if inches(said) <= self.axis + 4 * _BETWEEN:
             return wrapped(said, len(said))
         return wrapped(said, max(int(self.axis / inches("n")), _NAME))
 
     @property
     def height(self) -> float:
-        """Of all."""
+        """Total height."""
         return self.above + self.rows + self.below
 
     @property
     def below(self) -> float:
-        """What stands below the rows."""
+        """Height below the rows."""
         n = self.under.count("\n") + 1 + len(self.sides) + bool(self.forest.series)
         return _TICKS + n * LINE
 
     @cached_property
     def sides(self) -> Sequence[Sequence[tuple[str, str]]]:
-        """What lies on either side, in one line, or where that is too short in two."""
+        """Labels of both sides, on one line, or on two if they are too long."""
         if self.forest.sides is None:
             return ()
         left, right = (wrapped(side, 2 * _NAME) for side in self.forest.sides)
@@ -183,11 +183,11 @@ class _Plan:
 
 
 def _fitted(table: Table) -> _Plan:
-    """Return the plan of a table, without the columns that have no room."""
+    """Return the plan of a table, without columns that do not fit."""
     if len(table.rows) > _MOST_ROWS:
         raise InputError(
-            f"{len(table.rows)} rows are too many for a figure, which shows {_MOST_ROWS}; draw "
-            f"some of them"
+            f"{len(table.rows)} rows are too many for a figure (at most {_MOST_ROWS}); draw some "
+            "of them"
         )
     spare = list(table.spare)
     left_out: set[int] = set()
@@ -210,7 +210,7 @@ def _planned(table: Table, left_out: set[int], most: int) -> _Plan:
         cells = [row[j] for row in table.rows]
         shown = [minus(cell) if is_number else wrapped(cell, most) for cell in cells]
         room = max(max(len(line) for cell in shown for line in cell.split("\n")), 6)
-        # A head is broken where it is much wider than what is below, a name where it is long.
+        # A head is wrapped if it is much wider than its column, a name if it is long.
         named = words(table.header[j])
         room = max(room + _SLACK, min(most, max(map(len, named.split()), default=0)))
         head = wrapped(named, room)
@@ -220,7 +220,7 @@ def _planned(table: Table, left_out: set[int], most: int) -> _Plan:
 
 
 def _draw(plan: _Plan, axes: Axes) -> Axes:
-    """Draw a table around axes, in which its marks are."""
+    """Draw a table around axes with its marks."""
     forest, edges = plan.forest, np.concatenate(([0.0], np.cumsum(plan.heights)))
     axes.set_ylim(float(edges[-1]), 0.0)
     axes.set_xlim(*forest.axis)
@@ -312,10 +312,10 @@ class _Anchors:
         }
 
     def text(self, side: str, x: float, y: float, said: str, **given: Any) -> None:
-        """Write so far from an end."""
+        """Write at a distance from an end."""
         style: dict[str, Any] = {"va": "center", "fontsize": SMALL, "clip_on": False}
         style |= {**given, **font_of(said)}
-        # A line that stands alone is centred on its small letters, so that rows are even.
+        # A single line is centred on its small letters, so that rows are even.
         if style["va"] == "center" and "\n" not in said:
             style["va"] = "center_baseline"
         self.axes.text(x, y, said, transform=self._across[side], linespacing=1.1, **style)
@@ -339,7 +339,7 @@ def _row(
     """Draw the marks of a row between its edges: limits, densities, intervals, values."""
     top, middle, bottom = place
     for mark in marks[:1]:
-        # What lies within the limits is a light band, and the limits are dashed.
+        # The range within the limits is a light band, and the limits are dashed.
         if band := mark.band(forest.null):
             axes.fill_betweenx([top, bottom], *band, color=BAND, linewidth=0, zorder=0)
         for end in mark.ends:

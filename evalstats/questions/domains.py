@@ -1,6 +1,6 @@
-"""Several at once: differences within domains, whether they are alike, and joint claims.
+"""Differences within domains, whether they are equal, and joint claims.
 
-A joint claim is one under several metrics, or on several tasks: "better under BLEU and chrF".
+A joint claim is about several metrics or tasks: "better under BLEU and chrF".
 """
 
 from __future__ import annotations
@@ -48,23 +48,23 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TaskTest(Record):
-    """Welch's (1951) test that a pair's difference is the same on k tasks, under one metric.
+    """Welch's (1951) test that the difference of a pair is the same on k tasks, for one metric.
 
     Attributes
     ----------
     metric, system, baseline : str
-        Whose differences they are, system minus baseline.
+        The differences tested, system minus baseline.
     n_tasks : int
-        k, tasks on which the difference has an error.
+        k, the number of tasks on which the difference has a standard error.
     statistic, between, within : float
-        F with its degrees of freedom, k - 1 and those of the errors.
+        F with its degrees of freedom: k - 1, and the denominator's.
     pvalue : float
-        Of this pair and metric alone.
+        p-value for this pair and metric only.
     without : tuple of str
-        Tasks that are left out, since the difference has no error there: it is the same on all
-        segments.
+        Tasks that are left out because the difference is the same on all segments, without an
+        error.
     kind : str
-        What these are: "task", or after a label "domain".
+        Name of the parts: "task", or a label such as "domain".
 
     Examples
     --------
@@ -102,7 +102,7 @@ class TaskTest(Record):
 
 @dataclass(frozen=True, repr=False)
 class Heterogeneity(Several[TaskTest]):
-    """Whether differences differ between tasks; iterating gives a `TaskTest` a pair and metric.
+    """Whether differences differ between tasks; iterating gives a `TaskTest` per pair and metric.
 
     Examples
     --------
@@ -139,23 +139,22 @@ class Heterogeneity(Several[TaskTest]):
 def heterogeneity_of(comparison: Comparison) -> Heterogeneity:
     """Test whether each difference is the same on all tasks: Welch's test (1951).
 
-    Of each pair and metric the differences on k tasks are held against their weighted mean,
-    with their own standard errors; of two tasks it is the square of Welch's t. A difference
-    that is the same on all segments of a task has no error, and the test is `without` it; of
-    0/1 scores it has that of its score interval. Each test stands by itself.
+    For each pair and metric, the differences on k tasks are compared with their weighted mean,
+    using their standard errors; with two tasks F is the square of Welch's t. A difference that is
+    the same on all segments of a task has no error, so the task is left out (`without`); for 0/1
+    scores the error comes from the score interval. The tests are not adjusted for each other.
 
     Raises
     ------
     InputError
-        Where no pair differs on 2 tasks, and of several runs of each system.
+        If no pair differs on 2 tasks, or if there are several runs of each system.
 
     Notes
     -----
-    Measured where the true difference is the same in four domains whose scores spread by 0.5
-    to 2, how often p <= .05: means of 20, 30 and 300 normal scores a domain .052, .048 and .050
-    (10,000 samples each, ± .004);
-    BLEU of two systems of WMT22 en-de whose outputs were swapped at random, in four domains of
-    100 segments, .037 (1,000 samples, ± .013).
+    Measured with the same true difference in four domains, with standard deviations of 0.5 to 2:
+    share of p <= .05 for means of 20, 30 and 300 normal scores per domain .052, .048 and .050
+    (10,000 samples each, ± .004); BLEU of two systems of WMT22 en-de whose outputs were swapped at
+    random, in four domains of 100 segments, .037 (1,000 samples, ± .013).
 
     Examples
     --------
@@ -169,7 +168,7 @@ def heterogeneity_of(comparison: Comparison) -> Heterogeneity:
     """
     if any(d.aggregate == WHOLE for d in comparison.totals):
         raise InputError(
-            "heterogeneity() tests independent strata, and these share groups; give by() labels "
+            "heterogeneity() tests independent strata, but these share groups; give by() labels "
             "that keep each group in one stratum"
         )
     tests, kind = [], part_name(comparison.estimates)
@@ -185,8 +184,8 @@ def heterogeneity_of(comparison: Comparison) -> Heterogeneity:
         tests.append(TaskTest(*place, len(known), *welch(*np.array(known).T), without, kind))
     if not tests and any(e.run_error is not None for e in comparison.estimates):
         raise InputError(
-            "heterogeneity() tests independent strata, and these share the runs of each system; "
-            "give means of the runs, to ask it of these runs alone"
+            "heterogeneity() tests independent strata, but these share the runs of each system; "
+            "give means of the runs to test these runs only"
         )
     if not tests:
         raise InputError(
@@ -197,9 +196,9 @@ def heterogeneity_of(comparison: Comparison) -> Heterogeneity:
 
 
 def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
-    """Return the standard error of a difference, 0 where there is none, and its degrees of freedom.
+    """Return the standard error of a difference (0 if there is none) and its degrees of freedom.
 
-    Of 0/1 scores that all change alike the score interval still has a length, and so an error.
+    If all 0/1 scores change alike, the score interval still has a length, which gives an error.
     """
     if d.n_units is None:
         return 0.0, 0.0
@@ -212,12 +211,12 @@ def _error(d: Difference, confidence_level: float) -> tuple[float, float]:
 
 
 def heterogeneity_notes(comparison: Comparison) -> list[str]:
-    """Say which differences differ between strata, or that there is no evidence of it."""
+    """Return a note on which differences differ between strata."""
     try:
         tests = list(comparison.heterogeneity())
     except InputError:
         return []
-    # As the table has them, which may show the better system first.
+    # As in the table, which may show the better system first.
     rows = oriented(comparison, comparison.differences)
     shown = {(d.metric, d.system, d.baseline) for d in rows}
     for i, test in enumerate(tests):
@@ -232,32 +231,32 @@ def heterogeneity_notes(comparison: Comparison) -> list[str]:
         return [f"The difference {what} between {where} (Welch's test, 1951): {one}."]
     said = f"{len(sure)} of {len(tests)} differences are not the same in all {kinds}"
     said = said if sure else f"No difference is shown to differ between {kinds}"
-    said += f" (Welch's test, 1951, at {level:g}, of each pair and metric by itself)"
+    said += f" (Welch's test, 1951, at {level:g}, each pair and metric separately)"
     return [f"{said}{f': {first_few(map(str, sure))}' if sure else ''}."]
 
 
 def welch(
     values: NDArray[np.float64], errors: NDArray[np.float64], degrees: NDArray[np.float64]
 ) -> tuple[float, float, float, float]:
-    r"""Return Welch's (1951) test that k means with unlike errors are equal.
+    r"""Return Welch's (1951) test that k means with different errors are equal.
 
     With weights w = 1/se², W = Σw and the weighted mean m:
 
     .. math:: F = \frac{\sum w (d - m)^2 / (k - 1)}
         {1 + \frac{2 (k - 2)}{k^2 - 1} \sum \frac{(1 - w/W)^2}{\nu}}
 
-    with k - 1 and (k² - 1)/(3Σ(1 - w/W)²/ν) degrees of freedom. Where all ν are infinite,
-    (k - 1)·F is Cochran's Q; of k = 2, F is the square of Welch's t. Biometrika 38.
+    with k - 1 and (k² - 1)/(3Σ(1 - w/W)²/ν) degrees of freedom. If all ν are infinite, (k - 1)·F is
+    Cochran's Q; for k = 2, F is the square of Welch's t. Biometrika 38.
 
     Parameters
     ----------
     values, errors, degrees : ndarray, shape (k,)
-        Estimates, their standard errors, above 0, and the degrees of freedom of these.
+        Estimates, their standard errors (above 0), and the degrees of freedom of the errors.
 
     Returns
     -------
     tuple of float
-        F, both of its degrees of freedom, and how often it is as large where all means are equal.
+        F, its two degrees of freedom, and the p-value.
 
     Examples
     --------
@@ -268,7 +267,7 @@ def welch(
     from scipy.special import chdtrc, fdtrc
 
     k = len(values)
-    # Squares of large or small scores are no numbers.
+    # Scaled, so that squares do not overflow.
     unit = float(np.max(errors))
     weights = (errors / unit) ** -2.0
     shares = weights / np.sum(weights)
@@ -282,24 +281,24 @@ def welch(
 
 
 def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comparison:
-    """Compare within each stratum: a `Comparison` with a row a stratum, and the whole below.
+    """Compare within each stratum: a `Comparison` with one row per stratum, and the total below.
 
-    What the strata are is looked at one by one, as the tasks of a suite are: p-values allow for
-    all of them. The last row is the score of all segments together, which are drawn within
-    strata. A note says whether the difference differs between strata (`heterogeneity`). Where
-    groups lie in several strata (a prompt in several languages), a row has their parts, the
-    last row draws them whole, as the comparison does, and no test holds strata against another.
+    Strata are treated like the tasks of a suite: p-values are adjusted for all of them. The last
+    row is the score of all segments together, drawn within strata. A note reports whether the
+    difference differs between strata (`heterogeneity`). If groups lie in several strata (a prompt
+    in several languages), each row has a part of them, the last row draws them whole, as the
+    comparison does, and strata are not tested against each other.
 
     Parameters
     ----------
     labels : str or sequence
-        The name of a label that the segments have; or labels, one a segment, such as domains.
+        The name of a label of the segments; or labels, one per segment, such as domains.
 
     Raises
     ------
     InputError
-        For fewer than 2 strata, 2 units in one, or strata that differ in type alone (1 and "1")
-        or are called as the total is; an average over strata; and a comparison of several
+        For fewer than 2 strata; fewer than 2 units in one; strata that differ only in type (1 and
+        "1") or have the name of the total; an average over strata; and a comparison of several
         tasks, of `Moments` or from JSON.
 
     Examples
@@ -314,8 +313,8 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
     evaluation = comparison.evaluation
     if len(comparison.tasks) > 1:
         raise InputError(
-            "takes one task apart, and there are several, which have rows of their own; leave "
-            "it out, or compare a task alone",
+            "splits one task, but there are several, which already have their own rows; leave it "
+            "out, or compare one task",
             argument="by",
         )
     of_rows = [evaluation.with_segments(d, "by") for d in comparison.differences]
@@ -329,15 +328,15 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
     names = [label(str(kind), "by") for kind in kinds]
     if len(names) < 2:
         raise InputError(
-            f"needs at least 2 strata, and all segments are in {names[0]!r}; give labels that tell "
-            f"domains apart",
+            f"needs at least 2 strata, but all segments are in {names[0]!r}; give labels with "
+            "several values",
             argument="by",
         )
     tasks = taken_apart(list(scores.values()), codes, names, task, unit_name(labels, "stratum"))
     totals: list[Task | Total] = []
     in_both = units.of_segments * (int(codes.max()) + 1) + codes
     if np.unique(in_both).size > units.n:
-        # What shares groups is no stratum of the total, which is the whole as it was drawn.
+        # If strata share groups, the total is drawn as before, not within them.
         name = name_of_all([stratum.statistics[0] for stratum in tasks])
         refuse_namesake(name, names)
         totals.append(replace(task, name=name, aggregate="micro", total=WHOLE))
@@ -352,14 +351,14 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
 def taken_apart(
     several: Sequence[Scores], codes: Codes, names: Sequence[str], whole: Task, part: str
 ) -> list[Task]:
-    """Return a task for each stratum, which is called a `part`.
+    """Return a task for each stratum; `part` is the word for a stratum.
 
     Segments keep the names and texts that they have in the whole task.
     """
     if any(len(scores.strata) > 1 for scores in several):
         raise InputError(
-            "takes a score of all segments together apart, and this one is an average over "
-            "strata; leave aggregate out",
+            "splits a score of all segments together, but this one is an average over strata; "
+            "leave aggregate out",
             argument="by",
         )
     units, ids = several[0].units, whole.segment_names()
@@ -394,21 +393,21 @@ def _at(values: Sequence[T], places: Sequence[int]) -> tuple[T, ...]:
 
 @dataclass(frozen=True, repr=False)
 class JointClaim(Result):
-    """One system is better than another under each of several metrics; printed, a sentence.
+    """A claim that one system is better than another under each of several metrics.
 
     Attributes
     ----------
     system, baseline : str
-        Which one is better, and than which.
+        The better system, and the one it is compared with.
     metrics : tuple of str
-        Under which metrics, after the task where there are several.
+        The metrics; with several tasks, after the name of the task.
     pvalues, pvalue : tuple of float, float
-        One-sided p-value of each, of this pair alone, and their largest. It is half of the
-        two-sided one where the system is better, and what that half leaves of 1 where it is worse
-        (``compare(alternative=...)`` counts the resamples of that side, and says the same up to
-        one or two of them). Identical systems have 1.
+        One-sided p-value for each metric, for this pair only, and their largest: half of the
+        two-sided p-value if the system is better, and 1 minus that half if it is worse
+        (``compare(alternative=...)`` counts the resamples of one side, with the same result up to
+        one or two of them). For identical systems it is 1.
     significance_level : float
-        Of the comparison.
+        Level of the comparison.
 
     Examples
     --------
@@ -430,7 +429,7 @@ class JointClaim(Result):
 
     @property
     def significant(self) -> bool:
-        """Whether the claim is shown: the p-value is at most the level."""
+        """Whether the claim is significant: the p-value is at most the level."""
         return self.pvalue <= self.significance_level
 
     def __str__(self) -> str:
@@ -477,25 +476,25 @@ def joint_claim(
     metrics: Sequence[str] | None = None,
     task: str | Sequence[str] | None = None,
 ) -> JointClaim:
-    """Ask whether a system is better under several metrics, or on several tasks, at once.
+    """Test whether a system is better under all of several metrics, or on all of several tasks.
 
-    The claim "better under BLEU *and* chrF" is shown where each of the two is, at the level
-    itself: its p-value is the largest of the one-sided ones (an intersection-union test;
-    Berger, 1982). It is of this pair alone; adjust the p-values of several pairs.
+    The claim "better under BLEU *and* chrF" holds at the level if each of the two holds at this
+    level: its p-value is the largest of the one-sided ones (an intersection-union test; Berger,
+    1982). It is for this pair only; adjust the p-values of several pairs.
 
     Parameters
     ----------
     system, baseline : str
-        Which one is better, and than which, in either order.
+        The better system and the other one; the pair may be compared in either order.
     metrics : sequence of str, optional
-        Some metrics of the comparison, by default all.
+        Metrics of the comparison, by default all.
     task : str or sequence of str, optional
-        On each of these; by default in total where there is one.
+        Tasks, all of which must show it; by default the total, if there is one.
 
     Raises
     ------
     InputError
-        For what was not compared, and where the alternative is one-sided.
+        If the pair was not compared, or if the alternative is one-sided.
 
     Examples
     --------
@@ -512,7 +511,7 @@ def joint_claim(
     tasks = [of_task(comparison.differences, name) for name in names]
     if isinstance(metrics, str):
         raise InputError(f"must be a list of names, got the str {metrics!r}", argument="metrics")
-    # A pair is compared once, in one order or the other.
+    # Each pair is compared once, in one of two orders.
     turned = any((d.system, d.baseline) == (baseline, system) for d in comparison)
     pair = (baseline, system) if turned else (system, baseline)
     differences = [
@@ -524,15 +523,15 @@ def joint_claim(
         raise InputError("metrics and task must not be empty")
     if comparison.alternative != "two-sided":
         raise InputError(
-            "joint() needs a two-sided comparison, of whose p-values it takes one side; compare "
-            "with ",
+            "joint() needs a two-sided comparison, because it takes one side of its p-values; "
+            "compare with ",
             Argument("alternative", "two-sided"),
             f", got {comparison.alternative!r}",
         )
     first, named = differences[0], has_tasks(differences)
     pvalues = []
     for d in differences:
-        # That the system is no better, from the two-sided p-value.
+        # One-sided p-value, from the two-sided one.
         one_sided = d.pvalue / 2 if d.winner == system else 1 - d.pvalue / 2
         pvalues.append(1.0 if d.n_differing == 0 else one_sided)
     return JointClaim(

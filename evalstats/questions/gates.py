@@ -1,10 +1,9 @@
-"""Gates: whether a model may take the place of another, or its score reaches a fixed number.
+"""Gates: whether a model may replace another, or whether its score reaches a fixed number.
 
 Each task and metric has a `GateCheck`; a `Gate` is as good as its worst check, also as JUnit's XML.
-`decide` is the only place where anything passes or fails: gates of one task or many, against a
-baseline or a number, and looks at an evaluation that grows have their verdicts from it, whether
-Python, pytest or the command line asks. A check passes on evidence alone: `RULES` are what a check
-needs beside a small p-value.
+`decide` makes all decisions: for gates of one task or many, against a baseline or a number, and for
+looks at a growing evaluation, from Python, pytest or the command line. A check passes only on
+evidence: `RULES` are the conditions besides a small p-value.
 """
 
 from __future__ import annotations
@@ -69,21 +68,22 @@ if TYPE_CHECKING:
 
     from evalstats.pictures.marks import Forest
 
-#: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
+#: From worst to best: a gate is as good as its worst check. Checks that are "not asked" are only
+#: shown.
 VERDICTS = ("failed", "undecided", "passed", "not asked")
 Verdict = Annotated[str, one_of(VERDICTS)]
-#: What a check is in JUnit's XML, where an error is neither a success nor a failure.
+#: Verdicts in JUnit's XML; an error is neither a success nor a failure.
 JUNIT = {"passed": "system-out", "failed": "failure", "not asked": "skipped"}
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What decides a check.
+    """The evidence for deciding a check.
 
-    `passed` and `failed` are the one-sided p-values that what is asked holds, and that its opposite
-    does, adjusted where several checks may fail; `None` where there is no test. Where no limit
-    `is_presumed` to hold, it has to be shown; else what has not failed has passed. `waits` says why
-    nothing can be decided yet, and `notes` are those of the numbers.
+    `passed` and `failed` are the one-sided p-values of the requirement and of its opposite,
+    adjusted if several checks may fail; `None` if there is no test. The requirement must be shown,
+    unless it `is_presumed`; then a check that has not failed has passed. `waits` is the reason why
+    nothing can be decided yet, and `notes` are the notes on the numbers.
     """
 
     passed: float | None
@@ -95,24 +95,24 @@ class Evidence:
 
 
 def numbers_are_valid(evidence: Evidence) -> str:
-    """Return what makes the numbers invalid, and how to accept it; empty where nothing does."""
+    """Return why the numbers may be invalid, and how to accept it, or ""."""
     caution = barring(evidence.notes)
     if caution is None:
         return ""
     return (
-        f"{caution.said}; if you accept that, say so by its name: --allow-changes {caution.kind}, "
-        f"in Python allow_changes={caution.kind!r}"
+        f"{caution.said}; to accept this, give --allow-changes {caution.kind}, or in Python "
+        f"allow_changes={caution.kind!r}"
     )
 
 
-#: A standard error is rounding if it is smaller than so much of the score.
+#: A standard error below this share of the score is rounding.
 _NO_MOVE = 1e-12
-#: A check can pass only if each of these finds nothing to say against it.
+#: A check can pass only if all of these return "".
 RULES: tuple[Callable[[Evidence], str], ...] = (numbers_are_valid,)
 
 
 def decide(evidence: Evidence) -> tuple[str, str]:
-    """Return "passed", "failed" or "undecided", and what bars a check that would pass; else "".
+    """Return "passed", "failed" or "undecided", and what bars a check that would pass, or "".
 
     >>> decide(Evidence(passed=0.01, failed=0.99, level=0.05))
     ('passed', '')
@@ -133,18 +133,18 @@ def decide(evidence: Evidence) -> tuple[str, str]:
     return "undecided", ""
 
 
-#: The difference of a pair, and one-sided p-values that what is asked holds, and its opposite, of
-#: this pair alone; `None` where there is no test.
+#: The difference of a pair, and the one-sided p-values of the requirement and of its opposite, for
+#: this pair only; `None` if there is no test.
 Claim: TypeAlias = tuple[Difference, float | None, float | None]
 
 
 def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
-    """Return what a pair shows of its limit; without one, whether the system is better, or worse.
+    """Return the evidence of a pair about its limit; without one, on being better or worse.
 
-    The difference is that of a task, or of a total.
+    The difference is for a task, or for a total.
     """
     claims, level = pair.row, pair.options.significance_level
-    # A pair alone needs no adjustment.
+    # A single pair needs no adjustment.
     alone = {f"{name}_adjusted": claims[name] for name in CLAIMS if name in claims}
     fields = {"task": task, "aggregate": total, **claims, **alone}
     if pair.options.is_limited:
@@ -159,11 +159,11 @@ def claim_of(pair: PairTest, task: str = "", total: str | None = None) -> Claim:
 
 
 def evidence_cautions(pair: PairTest, asks_more: bool = False) -> Iterator[Caution]:
-    """Yield why this pair could not have shown a loss, whatever the system's outputs are.
+    """Yield reasons why this pair could not have shown a loss, for any outputs of the system.
 
-    A score that is the same for every output measures nothing, unless it is the best that there is,
-    and a baseline within the limit of the worst score cannot be lost to. Where it is asked whether
-    the system is better (`asks_more`), it need not be.
+    A score that is the same for every output measures nothing, unless it is the best possible
+    score, and no loss is possible from a baseline within the limit of the worst score. The second
+    does not apply if the question is whether the system is better (`asks_more`).
     """
     scores, options, name = pair.scores, pair.options, pair.scores.name
     base, new = (float(scores.value[i]) for i in (pair.a, pair.b))
@@ -173,8 +173,8 @@ def evidence_cautions(pair: PairTest, asks_more: bool = False) -> Iterator[Cauti
     errors = [scores.spreads[i].error for i in (pair.a, pair.b)]
     if base == new != best and all(error <= _NO_MOVE * max(abs(base), 1.0) for error in errors):
         yield Caution(
-            f"{name} is {base:.4g} for every output of {baseline} and of {system}, so that nothing "
-            f"was measured.",
+            f"{name} is {base:.4g} for every output of {baseline} and {system}, so nothing was "
+            "measured.",
             "unmoved",
         )
         return
@@ -189,7 +189,7 @@ def evidence_cautions(pair: PairTest, asks_more: bool = False) -> Iterator[Cauti
         if scores.empty_score is not None:
             why = f"empty outputs score {worst:g}"
         yield Caution(
-            f"{name} of {baseline} is {base:.4g}: {what} cannot be seen there, since {why}.",
+            f"{name} of {baseline} is {base:.4g}: {what} is impossible there, because {why}.",
             "floor",
         )
 
@@ -217,7 +217,7 @@ def out_of_reach(pair: PairTest, bound: Bound | None) -> Iterator[str]:
 def given_apart(
     baseline: Sequence[SegmentStatistics], system: Sequence[SegmentStatistics]
 ) -> list[SegmentStatistics]:
-    """Return the tables of two systems that came apart, under names that differ."""
+    """Return the tables of two systems given separately, under different names."""
     for argument, tables in (("hypotheses", system), ("baseline", baseline)):
         if len(tables[0].systems) != 1:
             names = list(tables[0].systems)
@@ -234,20 +234,20 @@ def sides_of(higher_is_better: bool) -> tuple[str, str]:
 
 
 def one_sided(options: Options, level: float) -> Options:
-    """Return options whose bounds are one-sided: each at the level by itself."""
+    """Return options with one-sided bounds, each at the level."""
     return replace(
         options, confidence_level=1 - 2 * level, adjustment="none", significance_level=level
     )
 
 
 def test_name(pair: PairTest) -> str:
-    """Return what the test of a check is called in signatures: of a limit Tango's."""
+    """Return the name of a check's test in signatures; with a limit Tango's."""
     test = str(pair.row["test"])
     return "tango" if pair.options.is_limited and test == "mcnemar" else test
 
 
 def limit_of(margin: float | None, recovery: float | None, otherwise: str) -> str:
-    """Return what is asked of a system, in words."""
+    """Return the requirement for a system, in words."""
     if margin is not None:
         return f"a loss of less than {margin:g}"
     return otherwise if recovery is None else f"at least {recovery:g} of the baseline"
@@ -261,12 +261,12 @@ def numbers_of(d: Difference, digits: int | None = None) -> list[str]:
     return [*scores, difference, tabular.interval(d.low, d.high, places, sign=True)]
 
 
-#: A test case of JUnit's XML: class, name, verdict, which element that is, its text, and why.
+#: A test case of JUnit's XML: class, name, verdict, element, text, and reason.
 JunitCase: TypeAlias = tuple[str, str, str, str, str, str]
 
 
 def junit_text(d: Difference, limit: str) -> str:
-    """Return what a test case says of a difference, and of the limit in words."""
+    """Return the text of a test case: a difference, and the limit in words."""
     base, new, difference, bounds = numbers_of(d)
     scores = f"{d.system} {new}, {d.baseline} {base}"
     return f"{scores}, difference {difference} {bounds}, asked: {limit}"
@@ -292,55 +292,54 @@ def junit(cases: Sequence[JunitCase]) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n'
 
 
-#: What may decide, and what an undecided gate may count as.
+#: Values of the options on what must pass, and on undecided gates.
 ASKED = ("all", "total")
 UNDECIDED = ("pass", "fail")
-#: What an undecided gate is: its exit code, and in JUnit's XML; 2 is bad input.
+#: An undecided gate: its exit code, and in JUnit's XML; 2 is bad input.
 _UNDECIDED = {None: (3, "error"), "pass": (0, "skipped"), "fail": (1, "failure")}
-#: What a gate without a limit says.
+#: The note of a gate without a limit.
 _WITHOUT_LIMIT = (
-    'Without a margin or a recovery, "passed" only means that no loss was found, and a small test '
-    "set finds none."
+    'Without a margin or a recovery, "passed" only means that no loss was found; a small test '
+    "set rarely finds one."
 )
-#: What is asked of each check with a limit, and without one.
+#: The requirement for each check with a limit, and without one.
 _WITHIN, _NO_LOSS = "within the limit", "no significant loss"
-#: How often what is there to be found should be.
+#: Target power.
 _POWER = 0.8
 _SHOWN = {"passed": "shown to be", "failed": "shown not to be", "undecided": "not shown to be"}
 
 
 @dataclass(frozen=True)
 class GateCheck(Record):
-    """One task under one metric, or the total, with what is asked of it and its verdict.
+    """One task and metric, or the total, with its requirement and verdict.
 
     Attributes
     ----------
     difference : Difference
-        System minus baseline, which may be a number; its bounds have each a one-sided confidence of
-        1 - `significance_level`.
+        System minus baseline, which may be a number; each bound has a one-sided confidence of 1 -
+        `significance_level`.
     asked : str
-        What has to be shown to pass: "within the limit", of a number "at least 0.9"; without a
-        limit, "no significant loss", nothing has to be.
+        What must be shown to pass: "within the limit", or for a number "at least 0.9". Without a
+        limit it is "no significant loss", and nothing has to be shown.
     verdict : {"passed", "failed", "undecided", "not asked"}
-        What is asked is shown; or its opposite; or neither. Without a limit: no loss is shown; or
-        one is. Where the totals alone decide, tasks are not asked.
+        The requirement is shown; or its opposite; or neither. Without a limit: no loss is shown, or
+        one is. If only the totals must pass, tasks are "not asked".
     pvalue_passed, pvalue_failed : float or None
-        One-sided, that what is asked holds, and that its opposite does, of this check alone. `None`
-        where there is no test.
+        One-sided p-values of the requirement and of its opposite, for this check only. `None` if
+        there is no test.
     pvalue_failed_adjusted, n_checks : float or None, int
-        The second, adjusted by Holm's method (1979) for all checks of the gate: any one of them
-        makes it fail. To pass, all have to, and need no adjustment (Berger, 1982). `None` also of
-        what is not asked.
+        The second, adjusted by Holm's method (1979) for all checks of the gate, because any one of
+        them makes it fail. To pass, all checks must pass, which needs no adjustment (Berger, 1982).
+        `None` also for checks that are not asked.
     n_items, unit : int, str
-        How many units were compared, and what a unit is, as of an `Estimate`.
+        Number of units compared, and the name of a unit, as in `Estimate`.
     needed : int or None
-        About how many find a system that has lost nothing within the limit, four times out of five,
-        or a score as good as this one on the right side of the number; `None` where that cannot be
-        said.
+        About how many units are needed so that a system without a loss, or a score as good as this
+        one, passes four times out of five; `None` if unknown.
     significance_level, signature : float, str
-        Of the gate, and of these numbers.
+        Level of the gate, and signature of these numbers.
     barred : str
-        Why it is undecided though its numbers pass: what makes them invalid; else empty.
+        Why it is undecided although its numbers pass: what may make them invalid; otherwise empty.
 
     Examples
     --------
@@ -392,22 +391,22 @@ class GateCheck(Record):
 
     @property
     def low(self) -> float:
-        """Lower bound of the score, as far as the baseline does not vary: that of a number."""
+        """Lower bound of the score, for a baseline that is a number."""
         return self.difference.baseline_score + self.difference.low
 
     @property
     def high(self) -> float:
-        """Its upper bound."""
+        """Upper bound of the score."""
         return self.difference.baseline_score + self.difference.high
 
     @property
     def is_measured(self) -> bool:
-        """Whether the data could have decided it: nothing bars it, and there is a test."""
+        """Whether the data could decide it: nothing bars it, and there is a test."""
         return not self.barred and self.pvalue_failed is not None
 
     @property
     def reason(self) -> str:
-        """Why it has not passed, in a sentence; empty where it has."""
+        """Why it has not passed, in a sentence; empty if it has."""
         alone, adjusted = self.pvalue_failed, self.pvalue_failed_adjusted
         if self.verdict in ("passed", "not asked"):
             return ""
@@ -417,14 +416,14 @@ class GateCheck(Record):
             return self.difference.unanswered(self.unit)
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
         units = plural(self.unit)
-        near = f"the score is near the number; more {units} would decide"
+        near = f"the score is near the number; more {units} are needed"
         beyond, able = f"the score is not {self.asked}", "a score as good as this one"
         if self.asked in (_WITHIN, _NO_LOSS):
             what = "beyond the limit" if self.asked == _WITHIN else "significant"
             beyond, able = f"the loss is {what}", "a system that has lost nothing"
             near = (
-                f"the loss is too near the limit to say on which side it is; more {units} or a "
-                f"wider limit would decide"
+                f"the loss is too close to the limit for a decision; more {units} or a wider "
+                "limit are needed"
             )
         if self.verdict == "failed":
             return f"{beyond} ({self._p(adjusted)}{among})"
@@ -433,8 +432,8 @@ class GateCheck(Record):
         if self.needed is None or self.needed <= self.n_items:
             return near
         return (
-            f"about {self.needed:,} {units} are needed: on so many, {able} passes four times out "
-            f"of five"
+            f"about {self.needed:,} {units} are needed: with these, {able} passes four times out "
+            "of five"
         )
 
     def _p(self, pvalue: float) -> str:
@@ -442,7 +441,7 @@ class GateCheck(Record):
 
     @property
     def why(self) -> str:
-        """The reason, with the p-value of what could not be shown."""
+        """The reason, with the p-value of the requirement that was not shown."""
         if self.verdict != "undecided" or self.pvalue_passed is None or self.barred:
             return self.reason
         return f"not shown to be {self.asked} ({self._p(self.pvalue_passed)}); {self.reason}"
@@ -467,7 +466,9 @@ class GateCheck(Record):
         if self.barred and expected == "passed":
             expected = "undecided"
         if self.verdict != expected:
-            raise InputError(f"verdict does not fit its p-values and level, which say {expected!r}")
+            raise InputError(
+                f"verdict does not match its p-values and level, which give {expected!r}"
+            )
         shown = self.difference.pvalue_not_worse, self.difference.pvalue_worse
         if self.asked == _WITHIN and (self.pvalue_passed, self.pvalue_failed) != shown:
             raise InputError("p-values are not those of its difference")
@@ -478,7 +479,7 @@ class GateCheck(Record):
 
 @dataclass(frozen=True, repr=False)
 class Gate(Several[GateCheck]):
-    """Whether a system may take the place of its baseline, or its scores reach a number.
+    """Whether a system may replace its baseline, or whether its scores reach a number.
 
     Iterating gives `GateCheck`. A system whose true score is the number passes in about 5%: of 0/1
     scores in .000 to .058 (all outcomes of 30, 100 and 1,000 items, numbers .5, .9 and .99), of
@@ -490,21 +491,21 @@ class Gate(Several[GateCheck]):
     Attributes
     ----------
     checks : tuple of GateCheck
-        Of each task and metric, and then of the totals.
+        Checks of each task and metric, and then of the totals.
     margin : float or None
-        The loss that is too much, in points of each metric.
+        The loss that is too large, in points of each metric.
     recovery : float or None
-        In its place: the share of the baseline's score that has to be kept. Both are `None` where
-        `assert_not_worse` was asked for no limit, and of a number.
+        Instead of a margin: the share of the baseline's score to keep. Both are `None` for
+        `assert_not_worse` without a limit, and for a number.
     significance_level : float
-        At most how often a gate passes that should fail, and fails that should pass.
+        The largest probability to pass wrongly, and to fail wrongly.
     notes : tuple of str
-        What was left out of the logs, and what a careful reader should know.
+        What was left out of the logs, and other notes on the numbers.
     undecided : {"pass", "fail"} or None
-        What an undecided gate counts as; by default as neither. One that is barred by a caution, or
+        What an undecided gate counts as; by default neither. A gate that is barred by a caution, or
         has no test, never counts as passed.
     bound : str or None
-        What one system's scores are held against, "at least 0.9"; `None` of two systems.
+        The requirement for one system's scores, "at least 0.9"; `None` for two systems.
 
     Examples
     --------
@@ -536,20 +537,20 @@ class Gate(Several[GateCheck]):
 
     @property
     def asked(self) -> str:
-        """What is asked of each check, in words: "a loss of less than 0.5"."""
+        """The requirement for each check, in words: "a loss of less than 0.5"."""
         return limit_of(self.margin, self.recovery, self.bound or _NO_LOSS)
 
     @property
     def exit_code(self) -> int:
-        """0 for passed, 1 for failed, 3 for undecided, unless that counts as one of the others.
+        """0 for passed, 1 for failed, 3 for undecided unless it counts as one of the others.
 
-        What is undecided because nothing was measured never counts as passed.
+        A gate that is undecided because nothing was measured never counts as passed.
         """
         codes = {"passed": 0, "failed": 1, "undecided": _UNDECIDED[self._counted_as()][0]}
         return codes[self.verdict]
 
     def _counted_as(self, *checks: GateCheck) -> str | None:
-        """Return what undecided checks count as, by default all of them; `None` as neither."""
+        """Return what undecided checks (by default all) count as, or `None`."""
         is_one_empty = any(
             check.verdict == "undecided" and not check.is_measured
             for check in checks or self.checks
@@ -558,25 +559,25 @@ class Gate(Several[GateCheck]):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why each check has not passed, in a sentence each, failures first."""
+        """Why checks have not passed, one sentence per check, failures first."""
         worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
         return tuple(f"{c.name}: {c.verdict}, {c.why}." for c in worst if c.reason)
 
     def noting(self, *notes: str) -> Self:
-        """Return the gate with notes before its own; what makes numbers invalid bars what passed.
+        """Return the gate with notes before its own; cautions bar checks that passed.
 
-        Such a check is undecided.
+        A barred check is undecided.
         """
         made = super().noting(*notes)
         return replace(made, checks=tuple(check.decided(made.notes) for check in made.checks))
 
     @property
     def _interval(self) -> str:
-        """What intervals are called; each of their bounds may fail at the gate's level."""
+        """The name of intervals; each bound may be wrong at the gate's level."""
         return tabular.level(1 - 2 * self.significance_level)
 
     def _forest(self, at: int) -> Forest:
-        """Return what each check lost or gained, or the score of each, and the number."""
+        """Return the difference of each check, or its score and the number."""
         from evalstats.pictures.marks import Forest, Limit, Mark, of_differences
 
         kinds = [KINDS.get(check.verdict, "open") for check in self.checks]
@@ -595,7 +596,7 @@ class Gate(Several[GateCheck]):
         return Forest(tuple(marks), at, f"score, {self._interval}", null=number, limit=limit)
 
     def _finding(self, row: GateCheck) -> Finding | None:
-        """Say what a check lost or gained, or its score, with its interval, and what is shown."""
+        """Return the difference or score of a check, with its interval, and the conclusion."""
         if row.verdict == "not asked":
             return None
         said = self._score_said(row) if self.bound else self._loss_said(row)
@@ -605,14 +606,14 @@ class Gate(Several[GateCheck]):
         return Finding(f"{row.name}: {row.verdict}. {said}", KINDS.get(row.verdict, "open"), lines)
 
     def _score_said(self, row: GateCheck) -> str:
-        """Return the score of a check with its interval, and what it is shown to be."""
+        """Return the score of a check with its interval, and the conclusion."""
         places = tabular.decimals([(row.high - row.low) / 4])
         score, low, high = (tabular.number(x, places) for x in (row.score, row.low, row.high))
         said = f"The score is {score} ({self._interval} {low} to {high})"
         return said + ("." if row.barred else f", {_SHOWN[row.verdict]} {row.asked}.")
 
     def _loss_said(self, row: GateCheck) -> str:
-        """Return what a check lost or gained with its interval, and what was allowed."""
+        """Return the difference of a check with its interval, and the allowed loss."""
         d = row.difference
         loss = -d.difference if d.higher_is_better else d.difference
         ends = sorted((-d.low, -d.high) if d.higher_is_better else (d.low, d.high))
@@ -629,12 +630,12 @@ class Gate(Several[GateCheck]):
             if self.recovery is None
             else (f"{100 * (1 - self.recovery):.6g}% of the baseline")
         )
-        # The largest loss that the data leave possible.
+        # The largest loss that is compatible with the data.
         worst = high if word == "lost" else low.removeprefix("-")
         against = {
             "passed": f"and a loss of {limit} or more is ruled out",
             "failed": f"which is more than the {limit} that may be lost",
-            "undecided": f"but a loss of {worst} is possible, where less than {limit} is allowed",
+            "undecided": f"but a loss of {worst} is possible, and less than {limit} is allowed",
         }
         return f"{said}, {against[row.verdict]}"
 
@@ -643,17 +644,17 @@ class Gate(Several[GateCheck]):
         if self.margin is None and self.recovery is None:
             return ""
         return (
-            f"A check passes where a one-sided test at level {self.significance_level:g} shows "
-            f"that less is lost than the limit (Schuirmann, 1987), and fails where one shows that "
-            f"more is, adjusted for all checks (Holm, 1979)."
+            f"A check passes if a one-sided test at level {self.significance_level:g} shows that "
+            "the loss is below the limit (Schuirmann, 1987), and fails if a test adjusted for all "
+            "checks (Holm, 1979) shows that the loss is larger."
         )
 
     def to_junit(self) -> str:
-        """Return JUnit's XML, a test case a check.
+        """Return JUnit's XML, one test case per check.
 
-        Cautions stand in the text of each. What failed is a failure. What is undecided is an error;
-        it is skipped where an undecided gate counts as passed, and a failure where it counts as
-        failed. What is not asked is skipped. So there is a failure or an error exactly where
+        The text of each includes cautions. Failed checks are failures. Undecided checks are errors,
+        but skipped if an undecided gate counts as passed, and failures if it counts as failed.
+        Checks that are not asked are skipped. So there is a failure or an error exactly if
         `exit_code` is not 0.
         """
         cautions = [note for note in self.notes if note.startswith(CAUTION)]
@@ -666,7 +667,7 @@ class Gate(Several[GateCheck]):
             kinds = {**JUNIT, "undecided": _UNDECIDED[self._counted_as(check)][1]}
             case = check.task or "evalstats", check.metric, check.verdict, kinds[check.verdict]
             text = "\n".join([said, *cautions])
-            cases.append((*case, text, check.why or "the total alone decides"))
+            cases.append((*case, text, check.why or "only the total must pass"))
         return junit(cases)
 
     def _columns(self, digits: int | None) -> list[Column]:
@@ -714,15 +715,15 @@ class Gate(Several[GateCheck]):
         return [table_of(title, self.checks, columns, n_totals=n_totals, spare=spare, draw=draw)]
 
     def _headline(self) -> str:
-        """Return what is asked, and the answer."""
+        """Return the question and the answer."""
         d = self.checks[0].difference
-        question = f"May {d.system} take the place of {d.baseline}?"
+        question = f"May {d.system} replace {d.baseline}?"
         if self.bound is not None:
             question = f"Is the score of {d.system} {self.bound}?"
         return f"{question} {self.verdict.capitalize()}"
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
-        """Return all reasons, since who reads the log of a build cannot ask again, then notes."""
+        """Return all reasons (for readers of a build's log), then notes."""
         notes, signatures = super()._below(verbose)
         return [*self.reasons, *notes], signatures
 
@@ -752,10 +753,10 @@ def gated(
     accepted: Sequence[str] = (),
     paired: bool = True,
 ) -> Gate:
-    """Do what `evalstats.gate` does with tables of two systems, or of one and a number.
+    """Run `evalstats.gate` on tables of two systems, or of one system and a number.
 
-    Without a limit it fails where a loss is significant, and passes otherwise. Cautions of the
-    kinds that are `accepted` bar nothing.
+    Without a limit it fails if a loss is significant, and passes otherwise. Cautions of the
+    `accepted` kinds do not bar checks.
     """
     if undecided is not None:
         choice(undecided, UNDECIDED, "undecided")
@@ -769,13 +770,13 @@ def gated(
         raise InputError(f"a gate compares one system with one baseline, got {list(suite.systems)}")
     if bound is not None and len(suite.systems) != 1:
         raise InputError(
-            f"holds one system against a number, got {', '.join(suite.systems)}; choose one",
+            f"compares one system with a number, got {', '.join(suite.systems)}; choose one",
             argument=bound.argument,
         )
     if is_of_totals and all(part.total is None for part in suite.parts):
         raise InputError(
             Argument("on", "total"),
-            f" needs a total, and there is none over {', '.join(tasks)}; give ",
+            f" needs a total, but there is none over {', '.join(tasks)}; give ",
             Argument("aggregate", "macro"),
         )
     pairs: list[tuple[Part, PairTest]] = []
@@ -820,17 +821,17 @@ def gated(
 
 
 def _options_of(scores: Scores, options: Options, bound: Bound | None) -> Options:
-    """Return options of a pair: without a limit the test is that of a loss."""
+    """Return options of a pair: without a limit it is a test for a loss."""
     if options.is_limited or bound is not None:
         return options
-    # A loss is a lower score under some metrics, and a higher one under others.
+    # A loss is a lower score for some metrics, and a higher one for others.
     return replace(options, alternative=sides_of(scores.higher_is_better)[1])
 
 
 def _checks(
     pairs: Sequence[tuple[Part, PairTest]], bound: Bound | None, is_of_totals: bool
 ) -> list[GateCheck]:
-    """Return a check for each pair: of those that are asked, each fails among all of them."""
+    """Return a check for each pair; failing is adjusted for all checks that are asked."""
     is_asked = [part.total is not None or not is_of_totals for part, _ in pairs]
     claims: list[Claim] = []
     for (part, pair), is_one in zip(pairs, is_asked, strict=True):
@@ -869,19 +870,19 @@ def _checks(
 
 
 def _refuse_harmless(pair: PairTest) -> None:
-    """Refuse a test of a loss that no outcome of so few units could make significant."""
+    """Refuse a test for a loss if no outcome of so few units could be significant."""
     units, level = pair.scores.units, pair.options.significance_level
     smallest = 0.5**units.n
     if pair.n_differing and pair.row["test"] not in COUNTED and smallest > level:
         raise InputError(
-            f"{units.n} {plural(units.unit)} cannot give a p-value below {smallest:.2g}, so "
-            f"that a gate at {level:g} would pass everything; give more {plural(units.unit)}, or a "
-            f"larger significance_level"
+            f"{units.n} {plural(units.unit)} cannot give a p-value below {smallest:.2g}, so a "
+            f"gate at level {level:g} would pass everything; give more {plural(units.unit)}, or a "
+            "larger significance_level"
         )
 
 
 def _signature(part: Part, pair: PairTest, bound: Bound | None, n_checks: int) -> Signature:
-    """Return everything needed to make the numbers of a check again."""
+    """Return everything needed to reproduce the numbers of a check."""
     scores, options = pair.scores, pair.options
     test, method = pair.row["test"], pair.row["method"]
     adjustment: str | None
@@ -893,6 +894,6 @@ def _signature(part: Part, pair: PairTest, bound: Bound | None, n_checks: int) -
         adjustment, said = "none", test_name(pair)
     signature = result_signature(scores, options, method, said, adjustment)
     if pair.counts is not None or test == "t":
-        # Where counts or t decide nothing is drawn.
+        # With counts or t nothing is drawn.
         signature = signature.but(n=None, seed=None)
     return signature.but(adj="holm") if n_checks > 1 else signature

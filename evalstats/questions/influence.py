@@ -1,8 +1,8 @@
-"""Which segments drive a difference, and without which it would turn: `Influence`.
+"""Which segments drive a difference, and without which its sign would change: `Influence`.
 
-The most influential go first, all at once (Broderick, Giordano and Meager, 2020, "An automatic
-finite-sample robustness metric", arXiv:2011.14999): influence values say which, and the scores of
-the rest are computed, not approximated.
+The most influential segments are removed first, all at once (Broderick, Giordano and Meager, 2020,
+"An automatic finite-sample robustness metric", arXiv:2011.14999): influence values give the order,
+and the scores of the rest are computed exactly.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-#: Units that have to be left, of each stratum.
+#: Number of units per stratum that are never removed.
 _LEAST = 2
-#: Segments of which the table shows text.
+#: Number of segments with text in the table.
 SHOWN = 10
-#: Characters of a text that the table shows.
+#: Number of characters of a text in the table.
 _WIDTH = 60
 
 
 @dataclass(frozen=True, repr=False)
 class Influence(Result):
-    """The influence of each segment, or group, on a difference; without which its sign turns.
+    """The influence of each segment or group on a difference, and which removals change its sign.
 
-    Segments go in the order of their influence, and of those that are left scores are computed
-    again. Fewer may do; that many do is certain.
+    Segments are removed in the order of their influence, and the scores of the rest are computed
+    again. These segments are enough to change the sign; fewer may also be.
 
     Attributes
     ----------
     metric, system, baseline : str
-        Whose difference it is, system minus baseline.
+        The difference analysed, system minus baseline.
     difference, pvalue : float
-        Those of the comparison, of this pair alone.
+        As in the comparison, for this pair only.
     unit : str
-        What has an influence.
+        What a unit is called.
     ids : tuple of str
         Segments, the most influential first: their `segment_ids`, labels of groups, or numbers
         from 0.
@@ -59,14 +59,14 @@ class Influence(Result):
         Influence of each: without it, the difference would be less by about this much (the
         infinitesimal jackknife; Jaeckel, 1972).
     sign_without : tuple of str or None
-        Segments that speak most for the better system, the first that have to go until the other is
-        better; `None` where no number of them is enough.
+        Segments that favour the better system most, to be removed until the other is better; `None`
+        if no number of them is enough.
     texts : tuple of tuple of str
-        Outputs of baseline and system on the first ten, where texts were compared; else empty.
+        Outputs of baseline and system on the first ten, if texts were compared; otherwise empty.
     n_strata : int or None
-        Where there are strata: two of each always stay.
+        Number of strata, if there are any: two units of each always stay.
     significance_level, higher_is_better, signature, task
-        As of the comparison.
+        As in the comparison.
 
     Examples
     --------
@@ -120,24 +120,24 @@ class Influence(Result):
 
     @property
     def name(self) -> str:
-        """Metric and pair, after the task where there is one."""
+        """Metric and pair, after the task if there is one."""
         on = f"{self.task}: " if self.task else ""
         arrow = tabular.direction(self.higher_is_better)
         return f"{on}{self.metric} {arrow}, {self.system} - {self.baseline}"
 
     @property
     def counted_from_0(self) -> bool:
-        """Whether segments are called by their places in a list, of which the first is 0."""
+        """Whether segments are numbered by their places, from 0."""
         return set(self.ids) == set(map(str, range(len(self.ids))))
 
     def _notes(self) -> list[str]:
         unit, units = self.unit, plural(self.unit)
-        # Where scores are equal, the direction is that of a greater score.
+        # If scores are equal, the direction is towards a greater score.
         winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
         if self.difference == 0:
-            sentence = f"The scores are equal; the rows say what makes {winner} better."
+            sentence = f"The scores are equal; the rows show what makes {winner} better."
         elif self.sign_without is None:
-            sentence = f"{winner} stays better whichever {units} that speak for it are left out."
+            sentence = f"{winner} stays better, however many {units} in its favour are left out."
         else:
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
             number = f"the {counted(n, unit)} ({share:.2g}%)"
@@ -150,13 +150,13 @@ class Influence(Result):
             sentence,
             f"Without a {unit}, the difference would be smaller by about its influence."
             + (f" {units.capitalize()} are counted from 0." if self.counted_from_0 else ""),
-            f"{units.capitalize()} are left out in the order of their influence and the rest is "
-            f"scored again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
+            f"{units.capitalize()} are left out in order of influence and the rest is scored "
+            f"again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
         ]
 
 
 def _line(text: str) -> str:
-    """Return a text on one line, its end cut off."""
+    """Return a text on one line, cut at the end."""
     line = " ".join(text[: 4 * _WIDTH].split())
     return line if len(line) <= _WIDTH else line[: _WIDTH - 1].rstrip() + "…"
 
@@ -168,10 +168,11 @@ def influence_of(
     baseline: str | None = None,
     task: str | None = None,
 ) -> Influence:
-    """Say which segments, or groups, drive a difference: an `Influence`.
+    """Find the segments or groups that drive a difference: an `Influence`.
 
-    It has the influence of each on the difference, and which of them would have to go for its
-    sign to change (Broderick, Giordano and Meager, 2020). Parameters are those of `difference`.
+    It has the influence of each on the difference, and which of them would have to be removed to
+    change its sign (Broderick, Giordano and Meager, 2020). Parameters are the same as for
+    `difference`.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def influence_of(
     supporters = np.argsort(-sign * moves, kind="stable")
     strata = scores.units.strata
     codes = np.zeros(len(supporters), dtype=np.intp) if strata is None else strata
-    # The last two of each stratum have to stay.
+    # The last two of each stratum must stay.
     stay = [places[-_LEAST:] for places in places_of(codes[supporters])]
     supporters = np.delete(supporters, np.concatenate(stay))
     # The scores without the first of them, without the first two, ...
@@ -236,7 +237,7 @@ def _scores_without(
 ) -> Floats:
     """Return a stratum's scores of both systems after each step, `(2, n_steps)`.
 
-    Each unit of the stratum is left out at its step, `(n,)`; those of the last stay.
+    Each unit of the stratum is left out at its step, `(n,)`; units of the last step stay.
     """
     order = np.argsort(steps)
     left = steps[order]
@@ -245,5 +246,5 @@ def _scores_without(
     gone = np.concatenate([np.zeros((2, 1, rows.shape[2])), np.cumsum(rows, axis=1)], axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
         scores = scores_of(stratum.metric, stratum.totals[list(pair), None] - gone)
-    # At the steps of other strata nothing changes.
+    # Nothing changes at the steps of other strata.
     return np.repeat(scores, np.diff(left, prepend=0, append=n_steps), axis=1)

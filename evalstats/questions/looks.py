@@ -1,10 +1,9 @@
-"""A test that is looked at again and again: whether enough items are in to decide.
+"""Sequential tests: whether the items so far are enough for a decision.
 
-Whoever looks at the results while items come in, and stops when a p-value is small, is wrong far
-more often than its level says. `SequentialTest` holds the p-value of each look against a level that
-allows for all looks (`evalstats.designs.spending`). It rests on items that come in an order
-which has nothing to do with how hard they are, and on known scores that stay
-(`evalstats.designs.arrivals`).
+If you look at results while items come in, and stop when a p-value is small, you are wrong far more
+often than the level. `SequentialTest` compares the p-value of each look with a level that allows
+for all looks (`evalstats.designs.spending`). It assumes that the order of the items is unrelated to
+their difficulty, and that known scores do not change (`evalstats.designs.arrivals`).
 """
 
 from __future__ import annotations
@@ -100,17 +99,18 @@ if TYPE_CHECKING:
     from evalstats.pictures.marks import Forest
 
 _VERSION = 2
-#: Units near which a confidence sequence is narrowest, and from which that of no 0/1 scores starts.
+#: Number of units at which a confidence sequence is narrowest, and at which it starts for scores
+#: other than 0/1.
 _TIGHTEST, _START = 200, 100
 _MOST_UNITS, _MOST_LOOKS = 10**9, 10_000
-#: Of spending functions that have no name a state keeps the shares at so many fractions.
+#: A state stores an unnamed spending function as its shares at this many fractions.
 _TENTHS = [i / 10 for i in range(1, 11)]
 LOOK_VERDICTS = ("passed", "failed", "go on")
-#: What exits with it; 2 is bad input, and 3 an undecided gate.
+#: Exit code for "go on"; 2 is bad input, and 3 an undecided gate.
 _CODES = {"passed": 0, "failed": 1, "go on": 4}
-#: Less chance to pass than this is none.
+#: A chance to pass below this is called little hope.
 _HOPELESS = 0.1
-#: Fewer units may well lack what happens on one in a hundred, by the rule of three (3/n).
+#: With fewer units, events on one in a hundred may be missing, by the rule of three (3/n).
 _SEEN = 300
 #: Calibrated: `docs/stopping.md` has the rates.
 _RARE = (
@@ -121,40 +121,40 @@ _RARE = (
 
 @dataclass(frozen=True)
 class Look(Record):
-    """What all items so far say, at a level that allows for looking again.
+    """The result of all items so far, at a level that allows for further looks.
 
     Attributes
     ----------
     number : int
         1 for the first look.
     n_items, n_units, unit, planned : int, int, str, int or None
-        Items so far; units (groups, or the same items), and what these are called; how many units
-        are planned, `None` without a plan.
+        Number of items so far; of units (groups, or the items themselves), and their name; planned
+        number of units, `None` without a plan.
     difference : Difference
         System minus baseline. Its interval is a repeated confidence interval (Jennison and
-        Turnbull, 1989): with probability 1 - 2·`significance_level` all of a test's hold, whenever
-        it stops.
+        Turnbull, 1989): with probability 1 - 2·`significance_level` all intervals of a test are
+        correct, whenever it stops.
     verdict : {"passed", "failed", "go on"}
-        What was asked is shown; or its opposite, or all units are in and it is not; or neither.
+        The claim is shown; or its opposite is, or all units are in without showing it; or neither.
     level : float
-        How small a one-sided p-value must be to decide now.
+        The one-sided p-value needed for a decision now.
     pvalue, pvalue_failed : float or None
-        One-sided, that what was asked holds, and that the opposite does: that more is lost than the
-        limit or, where it was asked whether it is better, that it is worse. Those of `compare`,
-        which know nothing of other looks. `None` where there is no test of the limit.
+        One-sided p-values of the claim and of its opposite: that more is lost than the limit or,
+        without a limit, that the system is worse. As in `compare`, without regard to other looks.
+        `None` if there is no test of the limit.
     pvalue_anytime : float or None
-        Without a plan the same for all looks together: the smallest `significance_level` at which
-        this look passes.
+        Without a plan, the p-value for all looks together: the smallest `significance_level` at
+        which this look passes.
     chance : float or None
-        How likely it passes at the last look, if the effect is as large as it has been so far;
-        `None` without a plan, and at the end.
+        Probability to pass at the last look, if the effect stays as large as so far; `None` without
+        a plan, and at the end.
     significance_level, signature : float, str
-        Of the test, and of these numbers.
+        Level of the test, and signature of the numbers.
     carried : float or None
-        The effective number of units that hold the difference, (Σu²)²/Σu⁴ of influence values u, at
-        most those that differ; `None` of 0/1 scores, which are counted.
+        The effective number of units behind the difference, (Σu²)²/Σu⁴ of influence values u, at
+        most the number that differ; `None` for 0/1 scores.
     waits : str
-        Why it decides nothing, whatever its p-values: there are too few units. Empty where it may.
+        Why the look cannot decide, whatever its p-values: too few units. Empty if it can.
 
     Examples
     --------
@@ -196,7 +196,7 @@ class Look(Record):
 
     @property
     def left(self) -> int | None:
-        """How many planned units are not in yet."""
+        """Number of planned units that are still missing."""
         return None if self.planned is None else max(self.planned - self.n_units, 0)
 
     @property
@@ -206,7 +206,7 @@ class Look(Record):
 
     @property
     def reason(self) -> str:
-        """What follows from the verdict, in a sentence."""
+        """The reason of the verdict, in a sentence."""
         items = counted(self.n_units, self.unit)
         if self.verdict == "passed":
             of = f", of {self.planned:,} planned" if self.planned else ""
@@ -214,20 +214,20 @@ class Look(Record):
         if self.verdict == "failed":
             if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
                 return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
-            return f"all {items} are in, and what was asked for is not shown"
+            return f"all {items} are in, and the claim is not shown"
         waits = f": {self.waits}" if self.waits else ""
         if self.left is None or self.chance is None:
             return f"not decided on {items}{waits}; there is no last look"
         said = (
-            f"nothing is decided yet: {counted(self.left, self.unit)} are to come{waits}. If they "
-            f"are like those so far, the last look passes in {min(100 * self.chance, 99):.0f} of "
-            f"100 evaluations"
+            f"nothing is decided yet: {counted(self.left, self.unit)} are missing{waits}. If they "
+            f"are like the ones so far, the last look passes in {min(100 * self.chance, 99):.0f} "
+            "of 100 evaluations"
         )
         return f"{said}. There is little hope" if self.hopeless else said
 
     @property
     def is_early(self) -> bool:
-        """Whether more units could come: there is no plan, or not all that it has are in."""
+        """Whether more units could come: there is no plan, or planned units are missing."""
         return self.left != 0
 
     def _check(self) -> None:
@@ -249,10 +249,10 @@ def verdict_of(
     waits: str = "",
     notes: Sequence[str] = (),
 ) -> str:
-    """Return the verdict of a look with these one-sided p-values, where all units are in or not.
+    """Return the verdict of a look from one-sided p-values, and whether all units are in.
 
-    One that `waits`, for the reason that this says, decides nothing. One that would pass with
-    notes that bar it is refused.
+    A look with a reason in `waits` decides nothing. A look that would pass is refused if notes bar
+    it.
     """
     verdict, against = decide(Evidence(passed, failed, level, waits=waits, notes=notes))
     if against:
@@ -265,23 +265,23 @@ def refuse_barred(notes: Iterable[str]) -> None:
     caution = barring(notes)
     if caution is not None:
         raise InputError(
-            f"this look would pass, and its numbers may be invalid: {caution.said}; the test "
-            f"stays as it was; accept it with ",
+            f"this look would pass, but its numbers may be invalid: {caution.said}; the test is "
+            "unchanged; accept it with ",
             Argument("allow_changes", caution.kind),
         )
 
 
 def rare_notes(look: Look) -> Iterator[str]:
-    """Say of scores that are not 0/1 where few units carry a look, or decide it before the end."""
+    """Yield notes on scores other than 0/1 if few units decide a look, or decide it early."""
     if look.carried is None:
         return
     found, rare = [(look.difference.n_differing, look.carried)], _RARE.format(plural(look.unit))
     notes = list(carried_notes(found, look.unit, "", rare[0].upper() + rare[1:]))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
-            f"This was decided on {counted(look.n_units, look.unit)}. What happens on one in "
-            f"{look.n_units // 3} or fewer may not be among them yet, and {rare} (simulated at "
-            f"level 0.05)."
+            f"This was decided on {counted(look.n_units, look.unit)}. Failures on one in "
+            f"{look.n_units // 3} or fewer may not be among them yet: {rare} (simulated at level "
+            "0.05)."
         )
     yield from notes
 
@@ -295,13 +295,13 @@ class Looks(Several[Look]):
     looks : tuple of Look
         At least one.
     margin, recovery : float or None
-        The limit, as of `Gate`; without either it is asked whether the system is better.
+        The limit, as in `Gate`; without either, the claim is that the system is better.
     next_look : int or None
-        At how many units the next planned look is; `None` where there is none.
+        Number of units at the next planned look; `None` if there is none.
     notes : tuple of str
-        What a careful reader should know.
+        Notes on the numbers.
     bound : str or None
-        What one system's score is held against, "at least 0.9"; `None` of two systems.
+        The requirement for one system's score, "at least 0.9"; `None` for two systems.
 
     Examples
     --------
@@ -328,7 +328,7 @@ class Looks(Several[Look]):
 
     @property
     def verdict(self) -> str:
-        """That of the last look."""
+        """The verdict of the last look."""
         return self.last.verdict
 
     @property
@@ -343,7 +343,7 @@ class Looks(Several[Look]):
         return plots.growth(self, ax)
 
     def _findings(self) -> list[Finding]:
-        """Say what the last look decides, its difference, and what follows."""
+        """Return the verdict of the last look, its difference, and the reason."""
         last, d = self.last, self.last.difference
         places = tabular.decimals([abs(last.high - last.low) / 4])
         value, low, high = (
@@ -366,14 +366,14 @@ class Looks(Several[Look]):
         return of_differences(rows, kinds, 4, self.interval, limit)
 
     def to_junit(self) -> str:
-        """Return JUnit's XML with one test case: "go on" is an error, neither of the others."""
+        """Return JUnit's XML with one test case; "go on" is an error."""
         d, verdict = self.last.difference, self.verdict.replace("go on", "undecided")
         kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
         return junit([("evalstats", d.metric, verdict, kind, text, self.last.reason)])
 
     @property
     def interval(self) -> str:
-        """What intervals are called; each of their bounds may fail at the test's level."""
+        """The name of intervals; each bound may be wrong at the test's level."""
         level = tabular.level(1 - 2 * self.last.significance_level)
         return level.replace("interval", "repeated interval")
 
@@ -396,7 +396,7 @@ class Looks(Several[Look]):
             ("level", ">", lambda x: p(x.level, 1.0)),
             ("verdict", "<", lambda x: x.verdict),
         ]
-        # There may be more than were planned.
+        # There may be more units than planned.
         of = f" of {last.planned:,}" if last.planned and last.n_units <= last.planned else ""
         title = (
             f"{self.verdict.upper()}: {last.difference.system} against {last.difference.baseline} "
@@ -419,35 +419,35 @@ class Looks(Several[Look]):
 
 
 class SequentialTest:
-    """Say at each look at a growing evaluation whether it is decided: passed, failed, or go on.
+    """Decide at each look at a growing evaluation: passed, failed, or go on.
 
     Parameters
     ----------
     of : int, optional
-        How many units are planned at most: items, or groups of them. Without it there is no plan
+        The largest planned number of units: items, or groups of items. Without it there is no plan
         and no last look, which costs power.
     looks : int
-        How many looks are planned, in equal steps. Looks at other times, or more of them, are fine:
-        the level follows from how many units are in.
+        Number of planned looks, in equal steps. You may look at other times, or more often: the
+        level is computed from the number of units so far.
     metric : str or Metric
         Name or configured object.
     margin, recovery : float, optional
-        The loss that is too much, or the share of the baseline's score to be kept, as in `gate`.
-        Without either it is asked whether the system is better.
+        The loss that is too large, or the share of the baseline's score to keep, as in `gate`.
+        Without either, the test is whether the system is better.
     at_least, at_most : float, optional
-        In place of a baseline and a limit: the number that the system's score has to pass, as in
-        `gate`. Looks are then at `new` alone.
+        Instead of a baseline and a limit: the number that the system's score has to reach, as in
+        `gate`. Then give `look` only `new`.
     significance_level : float
-        In (0, 0.5): at most how often *any* look passes what should not, and how often any fails
-        what should not.
+        In (0, 0.5): the largest probability that *any* look passes wrongly, and that any fails
+        wrongly.
     spending : {"obrien-fleming", "pocock"} or callable
-        How the level is spent (`evalstats.designs.spending.levels`): little early, or
-        evenly; a function of the fraction of the units that are in.
+        How the level is spent (`evalstats.designs.spending.levels`): little early, or evenly; or a
+        function of the fraction of units so far.
     start : int, optional
-        Looks before the last at fewer units decide nothing. By default it is 100 without a plan,
-        where a confidence sequence of scores that are not 0/1 holds from many units on.
+        Looks before the last with fewer units decide nothing. Without a plan the default is 100,
+        because a confidence sequence for scores other than 0/1 needs many units.
     test : {"bootstrap", "t"}
-        Which p-values and intervals, as in `compare`; t takes a fraction of the time.
+        The method of p-values and intervals, as in `compare`; t takes a fraction of the time.
     n_resamples, rng, executor
         As in `compare`.
     allow_changes : str or sequence of str
@@ -461,16 +461,16 @@ class SequentialTest:
 
     Notes
     -----
-    Each look has the p-values and intervals of `compare` with all items so far, and its verdict is
-    that of `gate` at the look's own level, but that it fails at the last look what is not shown.
-    With a plan, levels are those of Lan and DeMets (1983), given the canonical joint distribution
-    of the looks (Jennison and Turnbull, 2000); without one they follow from an asymptotic
-    confidence sequence (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2024). Of scores that are
-    not 0/1 no look before the last decides on an effective number of fewer than 30 units,
-    (Σu²)²/Σu⁴ of the influence values u of the difference.
+    Each look has the p-values and intervals of `compare` with all items so far, and the verdict of
+    `gate` at the look's own level, except that the last look fails if the claim is not shown. With
+    a plan, levels follow Lan and DeMets (1983), given the canonical joint distribution of the looks
+    (Jennison and Turnbull, 2000); without one they follow from an asymptotic confidence sequence
+    (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, 2024). For scores other than 0/1, looks before
+    the last need an effective number of at least 30 units, (Σu²)²/Σu⁴ of the influence values u of
+    the difference.
 
-    Items must come in an order that has nothing to do with how hard they are: shuffle them before
-    they run. Where looks differ in difficulty, or in a label of the items, a note says so.
+    The order of the items must be unrelated to their difficulty: shuffle them before they run. A
+    note is given if looks differ in difficulty, or in a label of the items.
 
     Examples
     --------
@@ -525,8 +525,8 @@ class SequentialTest:
         self.bound: Bound | None = as_bound(at_least, at_most)
         if self.bound is not None and self.options.is_limited:
             raise InputError(
-                "holds one system against a number, and margin and recovery are about two; leave "
-                "them out",
+                "compares one system with a number, but margin and recovery are for two systems; "
+                "leave them out",
                 argument=self.bound.argument,
             )
         self.significance_level: float = share(significance_level, "significance_level", 0.5)
@@ -555,32 +555,32 @@ class SequentialTest:
         ----------
         new, base
             N outputs or scores of each, or the `SegmentStatistics` of each; or both systems in
-            `new`, as `compare` takes them, and the name of the baseline; `new` alone of a test
-            against a number. Those of earlier looks come again, known by their `segment_ids`, or
-            by their places.
+            `new`, as in `compare`, and the name of the baseline in `base`. Give only `new` for a
+            test against a number. Items of earlier looks must be included again; they are matched
+            by `segment_ids`, or by place.
         references, groups, strata, aggregate
-            As in `compare`, of all items so far. Groups are what is counted.
+            As in `compare`, for all items so far. Units are groups, if given.
         human : sequence or mapping, optional
-            People's labels of part of the items so far, of a test whose metric is `es.Judged` of
-            what `compare` takes with `human`: the systems `new` and `base` where these are outputs
-            or scores, {"new": [4, None, ...], "base": [...]}. An item has its label when it comes
+            People's labels of some of the items so far, if the metric is `es.Judged`, in the form
+            that `compare` takes; the systems are `new` and `base` if these are outputs or scores:
+            {"new": [4, None, ...], "base": [...]}. An item must have its label when it first comes
             in, or never.
 
         Returns
         -------
         Look
-            The same again, if there is no new item, and after the test is decided; then a note says
-            how many items came after it.
+            The previous look if there is no new item, or if the test is already decided; then a
+            note gives the number of later items.
 
         Raises
         ------
         InputError
-            For bad input, and where an item is missing or has other scores than before; the test
-            stays as it was.
+            For bad input, and if an item is missing or has different scores than before; the test
+            stays unchanged.
         """
         if (base is None) is not (self.bound is not None):
             raise InputError(
-                "must be given, the baseline's items so far, but for a test against a number",
+                "must be given: the baseline's items so far (except for a test against a number)",
                 argument="base",
             )
         task, baseline = self._task(new, base, references, human)
@@ -600,9 +600,9 @@ class SequentialTest:
             last, more = self._looks[-1], arrivals.counts[-1] - before.counts[-1]
             self._notes = (
                 f"The test was decided at look {last.number}, on "
-                f"{counted(last.n_units, last.unit)}: {last.verdict}. {more:,} more "
-                f"came later and are not counted. Another question needs a new test, with a state "
-                f"of its own.",
+                f"{counted(last.n_units, last.unit)}: {last.verdict}. {more:,} more came later "
+                "and are not counted. For another question, begin a new test, with a state  of "
+                "its own.",
             )
             return last
         units = task.units()
@@ -634,7 +634,7 @@ class SequentialTest:
 
     @property
     def result(self) -> Looks:
-        """All looks as a table, a figure, or in any other form; an error before the first."""
+        """All looks, as a table, a figure, or in any other form; an error before the first look."""
         if not self._looks:
             raise InputError("there is nothing to show yet; call look first")
         last, planned = self._looks[-1], None
@@ -654,7 +654,7 @@ class SequentialTest:
         return str(self.result) if self._looks else f"{self.metric.name}: no looks yet."
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that is needed to go on from here, as plain Python values for JSON.
+        """Return everything needed to continue, as plain Python values for JSON.
 
         The statistics of all items so far, and a record of each look.
         """
@@ -668,14 +668,14 @@ class SequentialTest:
         return written(_VERSION, self._options(), values)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned, here or in another process.
+        """Continue from what `state_dict` returned, here or in another process.
 
         Raises
         ------
         InputError
-            For a state of another test (another metric, limit, level or plan), or something that is
-            no state at all; this test stays as it was. Other scores of items that were seen are
-            refused at the next look.
+            For a state of a different test (metric, limit, level or plan), or something that is not
+            a state; this test stays unchanged. Changed scores of known items are refused at the
+            next look.
         """
         with reading(state, self.state_dict(), "test") as known:
             looks = tuple(
@@ -686,13 +686,13 @@ class SequentialTest:
             if looks:
                 ids = None if ids is None else tuple(ids)
                 arrivals = Arrivals(ids, np.array(known["values"]), tuple(known["counts"]))
-            # None of the earlier looks crossed its bound.
+            # No earlier look crossed its bound.
             for look in looks:
                 _, so_far = self._level(look.n_units, so_far)
         self._looks, self._arrivals, self._so_far = looks, arrivals, so_far
 
     def _task(self, new: Any, base: Any, references: Any, human: Any) -> tuple[Task, str]:
-        """Return both systems as a task, and the name of the baseline; of a number the only one."""
+        """Return both systems as a task, and the name of the baseline (or of the only system)."""
         for summary in (*summaries_of(new), *summaries_of(base)):
             raise InputTypeError(
                 f"a look needs the statistics of every segment, not {summary.name}"
@@ -721,18 +721,18 @@ class SequentialTest:
         table, *others = task.statistics
         if others or not is_same_metric(table.metric, self.metric):
             raise InputError(
-                f"must be {self.metric.signature}, that of the test, got "
-                f"{' and '.join(one.metric.signature for one in task.statistics)}; of several "
-                f"runs give their means",
+                f"must be {self.metric.signature}, the metric of the test, got "
+                f"{' and '.join(one.metric.signature for one in task.statistics)}; for several "
+                "runs give their means",
                 argument="metric",
             )
         if len(table.systems) != (2 if self.bound is None else 1):
-            what = "compares two systems" if self.bound is None else "holds one against a number"
+            what = "compares two systems" if self.bound is None else "compares one with a number"
             raise InputError(f"a look {what}, got {', '.join(table.systems)}")
         return task, baseline
 
     def _level(self, n: int, so_far: NormalLooks) -> tuple[float, NormalLooks]:
-        """Return the level of a look at so many units, and the looks so far with it."""
+        """Return the level of a look at n units, and the looks including it."""
         if self.of is None:
             level = sequence_level(n, self.significance_level, _TIGHTEST)
             return max(level, LEAST_LEVEL), so_far
@@ -750,7 +750,7 @@ class SequentialTest:
         difference, passed, failed = claim_of(pair)
         units, n = pair.scores.units, pair.scores.units.n
         is_last = self.of is not None and n >= self.of
-        # The effective number of units that hold the difference; 0/1 scores are counted.
+        # The effective number of units behind the difference; not for 0/1 scores.
         carried: float | None = None
         influence, n_differing = pair.difference.influence, pair.n_differing
         if pair.counts is None and influence is not None:
@@ -794,10 +794,9 @@ class SequentialTest:
         )
 
     def _waits(self, n: int, carried: float | None, units: str) -> str:
-        """Return why a look before the last decides nothing, if it does not.
+        """Return why a look before the last cannot decide, or "".
 
-        At n units, whose effective number of those that hold the difference is `carried`; `None` of
-        0/1 scores.
+        At n units; `carried` is the effective number behind the difference, `None` for 0/1 scores.
         """
         nothing = "before the last look nothing is decided" if self.of else "nothing is decided"
         start = self.start or (2 if carried is None or self.of else _START)
@@ -809,7 +808,7 @@ class SequentialTest:
         return ""
 
     def _check_goes_on(self, n: int, unit: str) -> None:
-        """Refuse a look that is none."""
+        """Refuse a look without new units, or with other units."""
         if not self._looks:
             return
         last = self._looks[-1]
@@ -819,12 +818,11 @@ class SequentialTest:
             )
         if n <= last.n_units:
             raise InputError(
-                f"no new {last.unit}: there are {n:,}, and at the last look there were "
-                f"{last.n_units:,}"
+                f"no new {last.unit}: there are {n:,}, and the last look had {last.n_units:,}"
             )
 
     def _options(self) -> dict[str, Any]:
-        """Return the settings by which a saved test is known, as JSON gives them back."""
+        """Return the settings that identify a saved test, as they are after JSON."""
         spending: Any = self.spending
         if not isinstance(spending, str):
             spending = [float(f"{float(spending(t)):.6g}") for t in _TENTHS]

@@ -1,4 +1,4 @@
-"""What a test set would have found, and how many units would decide, where nothing is shown."""
+"""What a test set could have found, and how many units are needed, if nothing is significant."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from evalstats.results.records import Difference
 
 
 def least_of(evaluation: Evaluation, d: Difference, level: float, target: float) -> float | None:
-    """Return the least difference that the test set of a pair finds, as `planned` does.
+    """Return the least difference that the test set of a pair finds, computed as in `planned`.
 
-    It plans nothing else: what stands in every result has to come at once.
+    Nothing else is planned, because every result shows it and it must be fast.
     """
     (scores,), options = evaluation.together([d]), evaluation.options
     check_smooth(scores)
@@ -39,10 +39,10 @@ def least_of(evaluation: Evaluation, d: Difference, level: float, target: float)
 
 
 def needed_of(pair: PairTest, level: float, target: float) -> int | None:
-    """Return how many units of the system show that it passes; `None` where no number is known.
+    """Return how many units are needed for the system to pass, or `None`.
 
-    Within a limit a system that has lost nothing; against a number, which is then the baseline, a
-    score as good as this one.
+    With a limit, for a system without a loss; against a number (the baseline), for a score as good
+    as this one.
     """
     scores, options = pair.scores, pair.options
     difference, distance = pair.difference, options.margin
@@ -56,7 +56,7 @@ def needed_of(pair: PairTest, level: float, target: float) -> int | None:
         return None
     counts = pair.counts
     if isinstance(counts, Paired):
-        # Of counted answers a recovery is a margin of the plain difference.
+        # For counts, a recovery is a margin of the plain difference.
         known = distance / counts.scale, counts.discordant
         items = items_within(*known, level, target) * scores.units.n / counts.n
         needed = ceil(items) if items < ENDLESS else None
@@ -64,18 +64,18 @@ def needed_of(pair: PairTest, level: float, target: float) -> int | None:
         needed = _needed_by_t(difference, distance, level, target)
     if scores.is_paired or needed is None:
         return needed
-    # As many of the system as its share of both.
+    # In proportion to the system's share of all units.
     return ceil(needed * scores.samples[pair.b].units.n / scores.units.n)
 
 
 def _needed_by_t(number: Quantities, distance: float, level: float, target: float) -> int | None:
-    """Return how many units, of as many runs as there were, show a distance on one side."""
+    """Return how many units, with the same number of runs, show a one-sided distance."""
     error = number.spreads[0].error
     if error == 0:
         return None
-    # Variances of large or small scores are no numbers; those of several runs are refused.
+    # Variances of large or small scores may overflow; scores of several runs are refused earlier.
     unit = 1.0 if number.runs else float(student.unit_of(np.array(error)))
-    # The level of intervals is not asked.
+    # The level of intervals is not used.
     design = by_t(number, Question(level, target, 0.95, alternative="greater"), 1 / unit)
     return design.needed(distance / unit, design.n_runs)
 
@@ -95,15 +95,15 @@ def _needed_above(pair: PairTest, level: float, target: float) -> int | None:
 
 
 def items_within(margin: float, discordant: float, level: float, power: float) -> float:
-    """Return how many items show two equal shares to differ by less than a margin, on one side.
+    """Return how many items show, one-sided, that two equal shares differ by less than a margin.
 
-    By Tango's (1998) score test, whose spread at the margin is that of as many gained as lost. If
-    none is discordant these are the items of Wilson's bound of a share of 0: fewer never do.
+    By Tango's (1998) score test, with as many gained as lost. Without discordant items, the number
+    follows from Wilson's bound for a share of 0, which is the minimum.
 
     >>> round(items_within(0.01, 0.0, 0.05, 0.8), 1)
     267.8
     """
-    # A margin so small that rounding leaves no distance is never shown.
+    # A margin that vanishes by rounding is never shown.
     distance = max(tango_distance(discordant / 2, discordant / 2, 1.0, -margin), 1e-300)
     root = -normal_quantile(level) / distance + normal_quantile(power) * discordant**0.5 / margin
     return float(root * root)

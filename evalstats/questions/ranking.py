@@ -1,8 +1,8 @@
 """Rankings from the comparison of all pairs under one metric.
 
-Which ranks a system may have, who is tied with whom, how likely each is the first. Below the
-records are what verdicts on all pairs say of ranks, arrays in and arrays out: ``better[i, j]`` says
-that system i is significantly better than system j.
+Intervals of ranks, ties, and how often each system is first. Below the records are functions from
+verdicts on all pairs to ranks: ``better[i, j]`` is True if system i is significantly better than
+system j.
 """
 
 from __future__ import annotations
@@ -47,46 +47,46 @@ Floats = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]
 Clusters = Literal["simultaneous", "wmt", "wmt25"]
 
-#: Which tests decide of clusters, and what WMT's are: the test, and the level of one pair.
+#: WMT's clusters: the test, the level per pair, and where it was used.
 CLUSTERS = get_args(Clusters)
 _OF_WMT = {
     "wmt": ("rank-sum", "0.05", "as for direct assessments in WMT22"),
     "wmt25": ("signed-rank", "0.025", "as for MQM in WMT25"),
 }
-#: These adjust p-values so that the probability of any false claim is held.
+#: Adjustments that control the probability of any false claim.
 FAMILY_WISE = ("max-t", "holm")
-#: Systems that the note on ties names.
+#: How many systems the note on ties names.
 _NAMED = 5
-#: Systems that tie with the first and are named in a report.
+#: How many systems tied with the first a report names.
 _TOLD = 8
-#: Tiers that letters can tell; where there are more, they say nothing that can be read.
+#: The most tiers shown as letters; more would be unreadable.
 _TIERS = 8
 _LETTER = re.compile(r"[a-z]\d*")
 
 
 @dataclass(frozen=True)
 class Ranked(Record):
-    """What is known of one system's rank; 1 is the best.
+    """One system's rank with its intervals; 1 is the best.
 
     Attributes
     ----------
     metric, system, score, standard_error : str, str, float, float
-        What was ranked, its score, and the standard error of that.
+        Metric and system, the score, and its standard error.
     rank : float
-        By the score; systems that tie share the mean rank.
+        Rank by score; systems with equal scores share the mean rank.
     low, high, simultaneous_low, simultaneous_high : int
-        Interval of this system's rank alone, and where those of all systems hold at once.
+        Interval of this system's rank, and simultaneous interval for all systems.
     tier : str
-        Letters; systems that share one cannot be told apart.
+        Letters; systems that share a letter do not differ significantly.
     cluster : int
         Every system of a cluster is significantly better than every system of a later one.
     probability_first : float or None
-        Share of the resamples in which it scores best; `None` where scores were not resampled
+        Share of the resamples in which it scores best; `None` if scores were not resampled
         (``method="t"``).
     score_low, score_high : float
         Interval of the score.
     n_battles : int or None
-        As of an `Estimate`.
+        As in `Estimate`.
 
     Examples
     --------
@@ -134,11 +134,11 @@ class Ranking(Several[Ranked]):
     tied : tuple of str
         Systems that are not significantly worse than the first.
     confidence_level : float
-        Of the intervals.
+        Confidence level of the intervals.
     higher_is_better, n_segments, unit, signature, notes, task
-        As of an `Estimate`.
+        As in `Estimate`.
     clusters : {"simultaneous", "wmt", "wmt25"}
-        Which tests decide of them, as in `Comparison.ranking`.
+        The tests behind clusters, as in `Comparison.ranking`.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class Ranking(Several[Ranked]):
     clusters: Annotated[str, one_of(CLUSTERS)] = "simultaneous"
 
     def __getitem__(self, system: str) -> Ranked:
-        """Return what is known of a system."""
+        """Return the rank of a system."""
         by_name = {ranked.system: ranked for ranked in self.systems}
         if system not in by_name:
             raise InputError(f"system must be one of {', '.join(by_name)}; got {shown(system)}")
@@ -182,7 +182,7 @@ class Ranking(Several[Ranked]):
             (score_name(self), ">", lambda r: tabular.number(r.score, places)),
             (f"[{level}]", ">", lambda r: tabular.interval(r.score_low, r.score_high, places)),
             *([("battles", ">", lambda r: f"{r.n_battles or 0:,}")] if has_battles else []),
-            # That of all systems at once, which says the same of the first as who ties with it.
+            # The simultaneous interval, which agrees with the ties of the first.
             (
                 f"rank [{percent}%]",
                 ">",
@@ -228,11 +228,11 @@ class Ranking(Several[Ranked]):
         """Return the sentences for a paper's section on methods."""
         return (
             "Every pair of systems is tested, adjusted for all pairs; the interval of a rank "
-            "leaves out the systems that are significantly better, and worse."
+            "excludes the systems that are significantly better, and worse."
         )
 
     def _findings(self) -> list[Finding]:
-        """Say who is first, how sure that is, and who ties."""
+        """Return which system is first, the evidence, and which systems tie."""
         first, n = self.systems[0], len(self.systems)
         places = tabular.decimals([ranked.standard_error for ranked in self.systems])
         score = tabular.number(first.score, places)
@@ -253,23 +253,23 @@ class Ranking(Several[Ranked]):
 
     @property
     def has_letters(self) -> bool:
-        """Whether there are so few tiers that letters can be read."""
+        """Whether there are few enough tiers for letters."""
         return len({letter for r in self.systems for letter in _LETTER.findall(r.tier)}) <= _TIERS
 
     def beaten(self, ranked: Ranked) -> str:
-        """Return than how many others a system is significantly better, ``18 of 36``."""
+        """Return how many other systems are significantly worse, ``18 of 36``."""
         n = len(self.systems)
         return f"{n - ranked.simultaneous_high} of {n - 1}"
 
     @property
     def name(self) -> str:
-        """The metric, after the task where there is one."""
+        """The metric, after the task if there is one."""
         return f"{self.task}: {self.metric}" if self.task else self.metric
 
 
 @dataclass(frozen=True, repr=False)
 class Rankings(Several[Ranking]):
-    """Rankings, one a metric; iterating gives `Ranking`.
+    """Rankings, one per metric; iterating gives `Ranking`.
 
     Examples
     --------
@@ -314,20 +314,21 @@ def ranking_of(
 ) -> Ranking | Rankings:
     """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
 
-    Of all pairs, two-sided, with a family-wise adjustment, at `significance_level`. The
-    intervals of all ranks at once are those that this comparison's verdicts leave; that of one
-    system alone is from max-T over its own (Mogstad, Romano, Shaikh and Wilhelm, 2024).
+    From tests of all pairs, two-sided, with a family-wise adjustment, at `significance_level`.
+    Simultaneous intervals of ranks follow from this comparison's verdicts; the interval of a single
+    system comes from max-T over its own pairs (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 
     Parameters
     ----------
     metric, task : str, optional
-        As in `difference`; without a metric, of several, they are `Rankings`, one each.
+        As in `difference`; with several metrics and none given, the result is `Rankings`, one per
+        metric.
     clusters : {"simultaneous", "wmt", "wmt25"}
-        Every system of a cluster is better than every one of a later one: by this comparison's
-        verdicts, or as scripts of WMT have it, which test segments' scores (`Mean`) by
-        one-sided Wilcoxon tests without an adjustment. Those of ``"wmt"`` are rank-sum tests of
-        all scores of two systems, p < .05 (direct assessments, as in WMT22), those of
-        ``"wmt25"`` signed-rank tests of the segments that both have, p < .025 (MQM in WMT25).
+        Every system of a cluster is better than every system of a later cluster, either by this
+        comparison's verdicts, or as in the scripts of WMT, which test segments' scores (`Mean`)
+        with one-sided Wilcoxon tests without adjustment. ``"wmt"`` uses rank-sum tests of all
+        scores of two systems, p < .05 (direct assessments, as in WMT22); ``"wmt25"`` uses
+        signed-rank tests of the segments that both have, p < .025 (MQM in WMT25).
 
     Raises
     ------
@@ -384,7 +385,7 @@ def _by_metric(
     tiers, clusters = letters(verdicts, order), significant_clusters(verdicts, order)
     is_drawn = drawn.draws.n > 0
     leading = probability_first(drawn.replicates.T, higher) if is_drawn else None
-    # Of each system alone from the verdicts on its own pairs, which others have no part in.
+    # For each system from the verdicts on its own pairs only.
     shown = evaluation.within[place] <= level
     low, high = 1 + np.sum(shown & ahead.T, axis=1), len(shown) - np.sum(shown & ahead, axis=1)
     # A comparison may have drawn nothing.
@@ -438,7 +439,7 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     if not blocks or any(type(block.metric) is not Mean for block in chain(*blocks)):
         raise InputError(
             f"must be left out: {clusters!r} tests the scores of single segments, and "
-            f"{ranking.metric} is no mean of scores",
+            f"{ranking.metric} is not a mean of scores",
             argument="clusters",
         )
     if clusters == "wmt25" and not drawn.is_paired:
@@ -451,7 +452,7 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     for of_system in blocks:
         rows += list(np.concatenate([block.segments for block in of_system], axis=1))
     with np.errstate(invalid="ignore"):
-        marks = [sign * (row[:, 0] / row[:, 1]) for row in rows]  # NaN where none is there
+        marks = [sign * (row[:, 0] / row[:, 1]) for row in rows]  # NaN if there is none
     systems = list(drawn.systems)
     order = np.array([systems.index(r.system) for r in ranking.systems])
     numbers = wmt_clusters(marks, order, sign * drawn.value, clusters)
@@ -469,7 +470,7 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
 
 
 def ranks(scores: ArrayLike, higher_is_better: bool = True) -> Floats:
-    """Return ranks along the last axis, 1 the best; systems that tie share the mean rank.
+    """Return ranks along the last axis, 1 the best; equal scores share the mean rank.
 
     >>> ranks([30.0, 42.0, 30.0, 25.0]).tolist()
     [2.5, 1.0, 2.5, 4.0]
@@ -489,7 +490,7 @@ def rank_intervals(better: Verdicts) -> NDArray[np.int64]:
 
     A system ranks behind all that are significantly better and before all that are significantly
     worse (Mogstad, Romano, Shaikh and Wilhelm, 2024, "Inference for Ranks", Review of Economic
-    Studies 91): with the probability with which no verdict is false.
+    Studies 91). The coverage is the probability that no verdict is false.
 
     >>> rank_intervals(np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool)).tolist()
     [[1, 2], [1, 2], [3, 3]]
@@ -499,10 +500,10 @@ def rank_intervals(better: Verdicts) -> NDArray[np.int64]:
 
 
 def letters(better: Verdicts, order: NDArray[np.intp]) -> list[str]:
-    """Return the compact letter display: two systems share a letter where neither is better.
+    """Return the compact letter display: two systems share a letter if neither is better.
 
     Insert and absorb (Piepho, 2004, Journal of Computational and Graphical Statistics 13). The
-    letter a is that of the first system in `order`; after z come a1, b1 and so on.
+    first system in `order` has the letter a; after z come a1, b1 and so on.
 
     >>> better = np.array([[0, 0, 1], [0, 0, 0], [0, 0, 0]], bool)
     >>> letters(better, np.arange(3))
@@ -511,7 +512,7 @@ def letters(better: Verdicts, order: NDArray[np.intp]) -> list[str]:
     columns = [frozenset(range(len(better)))]
     for pair in np.argwhere(np.triu(better | better.T)).tolist():
         kept = [c for c in columns if not c.issuperset(pair)]
-        # No column lies in another, so that a part of one can only lie in one that is kept.
+        # No column is contained in another, so a part of one can only be contained in a kept one.
         parts = [c - {x} for c in columns if c.issuperset(pair) for x in pair]
         columns = kept + [part for part in parts if not any(part <= c for c in kept)]
     places = np.argsort(order)
@@ -526,7 +527,7 @@ def letters(better: Verdicts, order: NDArray[np.intp]) -> list[str]:
 def significant_clusters(better: Verdicts, order: NDArray[np.intp]) -> NDArray[np.int64]:
     """Return the cluster of each system, 1 the best, `(S,)`.
 
-    A cluster ends where every system so far is significantly better than every system after it.
+    A cluster ends if every system so far is significantly better than every system after it.
     """
     return _divided(better, order, lambda above, place: bool(np.all(above[:place, place:])))
 
@@ -536,15 +537,15 @@ def wmt_clusters(
 ) -> NDArray[np.int64]:
     """Return the cluster of each system as WMT's scripts do, 1 the best, `(S,)`.
 
-    `marks` are the scores of the segments of each system, NaN where one is missing, of which more
-    are better, as of `scores`, their means.
+    `marks` are the scores of the segments of each system, NaN if one is missing; higher is better,
+    also for `scores`, their means.
 
     "wmt" follows `make_rankings.py` of WMT22 (unmatched segments; those of direct assessments): a
-    system of a higher score wins by a rank-sum test (p < .05), and a cluster ends where each system
-    so far has won as often as systems remain. "wmt25" follows `08-compute_clusters.py` of WMT25,
-    where that has one score a segment (MQM): signed-rank tests of the segments that both have
-    (p < .05/2). The ranks of a system end at the nearest system above that is better, and the
-    nearest below that is worse; a cluster ends where no ranks reach over its end.
+    system of a higher score wins by a rank-sum test (p < .05), and a cluster ends if each system so
+    far has won as often as systems remain. "wmt25" follows `08-compute_clusters.py` of WMT25, for
+    one score per segment (MQM): signed-rank tests of the segments that both have (p < .05/2). The
+    ranks of a system end at the nearest system above that is better, and the nearest below that is
+    worse; a cluster ends where no system's ranks extend beyond it.
     """
     from scipy import stats
 
@@ -564,12 +565,12 @@ def wmt_clusters(
 
 
 def _all_won(better: Verdicts, place: int) -> bool:
-    """Say whether each of the first systems has won at least as often as there are others."""
+    """Return whether each of the first systems has won against as many as there are others."""
     return bool(np.min(better.sum(axis=1)[:place]) >= len(better) - place)
 
 
 def _nobody_reaches(better: Verdicts, place: int) -> bool:
-    """Say whether no system's ranks reach over this place, up to the nearest that differ."""
+    """Return whether no system's ranks extend beyond this place."""
     above = all(np.any(row[i + 1 : place + 1]) for i, row in enumerate(better[:place]))
     below = (better[place - 1 : i, i] for i in range(place, len(better)))
     return above and all(map(np.any, below))
@@ -578,16 +579,16 @@ def _nobody_reaches(better: Verdicts, place: int) -> bool:
 def _divided(
     better: Verdicts, order: NDArray[np.intp], ends: Callable[[Verdicts, int], bool]
 ) -> NDArray[np.int64]:
-    """Return the cluster of each system; `ends` says of verdicts in order whether one ends."""
+    """Return the cluster of each system; `ends(verdicts, place)` is whether one ends there."""
     in_order = better[np.ix_(order, order)]
     begins = [place > 0 and ends(in_order, place) for place in range(len(order))]
     return np.asarray(1 + np.cumsum(begins)[np.argsort(order)])
 
 
 def probability_first(replicates: Floats, higher_is_better: bool = True) -> Floats:
-    """Return in which share of the resamples each system scores best, `(B, S) -> (S,)`.
+    """Return the share of resamples in which each system scores best, `(B, S) -> (S,)`.
 
-    Systems that tie share a resample. The shares add up to 1.
+    Tied systems share a resample. The shares add up to 1.
     """
     values = replicates if higher_is_better else -replicates
     best = values == np.max(values, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Independent pieces of work: on this thread, on all cores, or wherever an executor takes them."""
+"""Independent pieces of work: on this thread, on all cores, or on an executor."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from evalstats.errors import InputError, InputTypeError
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-#: Where work is done: an executor, so many threads of this process, or `None` for all its cores;
-#: and perhaps who is told how far it is.
+#: Where work runs: an executor, a number of threads of this process, or `None` for all its cores;
+#: optionally with a function for progress.
 Workers: TypeAlias = "Executor | int | Reporting | None"
 
-#: Pieces for a thread at most, so that all end together and an interruption need not wait long;
-#: and pieces for an executor, whose size is not known.
+#: Maximum number of pieces per thread, so that all end together and an interruption is quick; and
+#: the number for an executor, whose size is unknown.
 _PIECES_A_THREAD, _PIECES_ELSEWHERE = 16, 32
 
 #: Called as ``tell(done, total)`` after each piece.
@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Reporting:
-    """Where to work, and what to call as ``progress(done, total, "resampling")`` meanwhile."""
+    """Where to work, and a function that is called as ``progress(done, total, "resampling")``."""
 
     executor: Workers
     progress: Progress
@@ -97,7 +97,7 @@ def line_of(stream: TextIO | None, wait: float = 0.0) -> Progress:
 
 
 def usable_cores() -> int:
-    """Return how many cores this process may use: one where threads cannot start."""
+    """Return the number of cores this process may use: one if threads cannot start."""
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
     else:
@@ -107,7 +107,7 @@ def usable_cores() -> int:
 
 @cache
 def threads_start() -> bool:
-    """Return whether a thread can start: not in Pyodide, nor where a limit is reached."""
+    """Return whether a thread can start: not in Pyodide, and not if a limit is reached."""
     probe = Thread(target=int)
     try:
         probe.start()
@@ -118,7 +118,7 @@ def threads_start() -> bool:
 
 
 def as_workers(executor: object) -> Executor | int | Reporting:
-    """Return the executor, or the number of threads, that was asked for."""
+    """Return the requested executor or number of threads."""
     if isinstance(executor, Reporting):
         return replace(executor, executor=as_workers(executor.executor))
     if executor is None:
@@ -128,20 +128,20 @@ def as_workers(executor: object) -> Executor | int | Reporting:
             raise InputError(f"executor must be at least 1 thread, got {executor}")
         if int(executor) > 1 and not threads_start():
             raise InputError(
-                f"must be 1 or None here, where threads cannot start; got {executor}",
+                f"must be 1 or None here, because threads cannot start; got {executor}",
                 argument="executor",
             )
         return int(executor)
     if not callable(getattr(executor, "submit", None)):
         raise InputTypeError(
-            f"executor must have the interface of concurrent.futures.Executor, or be a number of "
-            f"threads or None, got {type(executor).__name__}"
+            "executor must have the interface of concurrent.futures.Executor, or be a number of "
+            f"threads, or None; got {type(executor).__name__}"
         )
     return executor  # type: ignore[return-value]
 
 
 def pieces_of(n: int, workers: Workers) -> list[range]:
-    """Cut n numbers into consecutive ranges, enough of them to keep all workers busy."""
+    """Cut n numbers into consecutive ranges, enough to keep all workers busy."""
     if isinstance(workers, Reporting):
         return pieces_of(n, workers.executor)
     wanted = workers * _PIECES_A_THREAD if isinstance(workers, int) else _PIECES_ELSEWHERE
@@ -153,10 +153,10 @@ def pieces_of(n: int, workers: Workers) -> list[range]:
 def run_all(
     work: Callable[[T], R], pieces: Sequence[T], workers: Any, tell: Tell = None
 ) -> list[R]:
-    """Return what the work makes of every piece, in order.
+    """Return the result of the work on each piece, in order.
 
-    What an executor's broken pool lost (a process was killed) is done here instead, with a
-    `RuntimeWarning`. When anything else goes wrong, pieces that have not begun are cancelled.
+    If an executor's pool breaks (a process was killed), lost pieces are done in this process,
+    with a `RuntimeWarning`. After any other error, pieces that have not begun are cancelled.
     """
     if isinstance(workers, Reporting):
         progress = workers.progress
@@ -187,7 +187,7 @@ def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor, tel
         for piece in pieces:
             try:
                 futures.append(executor.submit(work, piece))
-            # Broken, or shut down since: replicates may be asked for later.
+            # Broken, or shut down in the meantime: replicates may be requested later.
             except RuntimeError as error:
                 futures.append(Future())
                 futures[-1].set_exception(BrokenExecutor(str(error)))
@@ -197,7 +197,7 @@ def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor, tel
             except BrokenExecutor as error:
                 if not warned:
                     warnings.warn(
-                        f"the executor broke ({error}); what it lost is done in this process",
+                        f"the executor broke ({error}); its lost work is done in this process",
                         RuntimeWarning,
                         stacklevel=2,
                     )

@@ -1,6 +1,6 @@
 """Random streams, and rows of counts drawn from them, exactly.
 
-*Streams.* Each batch of rows has a stream of its own, all of them from one seed.
+*Streams.* Each batch of rows has its own stream, all from one seed.
 
 *Poisson counts from one random byte each.* The distribution of a count is a mixture (Marsaglia,
 1963; Walker, 1977), ``p_k = (1 - e) c_k / 256 + e r_k``. In the first part each count k owns c_k of
@@ -11,14 +11,14 @@ on any cell, so that a cell is hit with probability e = 1 - exp(-h / 1024), what
 others. The whole number h is the smallest with which no r_k is below 0.
 
 The number of points, and a count that is drawn again, is the number of thresholds that 64 random
-bits reach: probabilities are multiples of 2**-64. Thresholds are worked out in integers, so that no
-machine's exponential function has a say in the counts.
+bits reach: probabilities are multiples of 2**-64. Thresholds are computed with integers, so that
+counts do not depend on the exponential function of a machine.
 
-*Multinomial rows from Poisson counts.* Independent Poisson counts of one mean are multinomial given
-their sum m. Adding ``draws - m`` uniform draws makes them multinomial(draws), whatever rule chose
-m, as long as it looks at the sum alone. So: draw Poisson counts of a mean a little too small, draw
-rows whose sum is too large again, and top the others up. Few indices are drawn, and no row depends
-on another.
+*Multinomial rows from Poisson counts.* Independent Poisson counts of one mean are multinomial,
+given their sum m. Adding ``draws - m`` uniform draws makes them multinomial(draws), for any rule
+that chooses m by the sum alone. So: draw Poisson counts with a slightly smaller mean, draw rows
+whose sum is too large again, and top up the others. Few indices are drawn, and rows are
+independent.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from numpy.typing import NDArray
 
 #: Terms of Poisson distributions are multiples of 2**-192.
 _ONE = 1 << 192
-#: Cells on which points fall together.
+#: Number of cells that share their points.
 _CELLS = 1 << 10
-#: Counts drawn at a time: what is done with them stays within a core's own cache.
+#: Counts drawn at a time, so that work on them stays within a core's cache.
 _BLOCK = 1 << 18
 #: How far below the draws the sum of a row is on average, in standard deviations: 8% of the rows
 #: are drawn again then. Drawing more of them costs what topping up more often would.
@@ -45,9 +45,9 @@ _MEANS = 1 << 10
 
 
 def generator(seed: int, key: tuple[int, ...], number: int) -> np.random.Generator:
-    """Return a generator at the beginning of a stream: the number-th of what a key draws.
+    """Return a generator at the beginning of a stream: stream `number` of a key.
 
-    Streams are those of NumPy: `SeedSequence(seed, spawn_key=(*key, number))` seeds PCG64.
+    Streams are NumPy's: `SeedSequence(seed, spawn_key=(*key, number))` seeds PCG64.
 
     >>> generator(1, (0,), 5).random() == generator(1, (0,), 5).random()
     True

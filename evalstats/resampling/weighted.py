@@ -1,13 +1,13 @@
-"""Rows of weights, and the totals they give: `weights @ statistics`, `(B, N) @ (N, k) -> (B, k)`.
+"""Totals with rows of weights: `weights @ statistics`, `(B, N) @ (N, k) -> (B, k)`.
 
 One matrix serves every system and every metric of a call, so all comparisons are paired by
-construction. Batches of rows are drawn and multiplied wherever there is room for them; no choice of
-where changes a bit.
+construction. Batches of rows are drawn and multiplied on any worker; the choice does not change a
+bit.
 
-Statistics lie on a grid on which all sums are exact in double precision, so that a total does not
-depend on the order of summation. Where integers are small enough, the same sums are exact in
-single precision too, at twice the speed; that is checked after the fact, which costs nothing: no
-partial sum of nonnegative integers exceeds the final one.
+Statistics are on a grid on which all sums are exact in double precision, so that a total does not
+depend on the order of summation. If integers are small enough, the same sums are exact in single
+precision too, at twice the speed; this is checked afterwards, at no cost: no partial sum of
+nonnegative integers exceeds the final sum.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ from evalstats.resampling.weights import (
 
 Floats = NDArray[np.float64]
 
-#: More resamples than this settle nothing that fewer would not.
+#: Maximum number of resamples; more would not change any conclusion.
 MOST_RESAMPLES = 10_000_000
-#: So many totals are scored together: 32 megabytes.
+#: Number of totals scored together: 32 megabytes.
 _MOST_TOTALS = 1 << 22
-#: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
+#: Sums of integers are exact in a float of p bits if all stay below 2**p.
 _SINGLE_LIMIT = float(2**24)
 _DOUBLE_BITS = 53
 _LEAST_EXPONENT = -1074
-#: Multiplications in one BLAS call. OpenBLAS keeps products below this size on the calling thread
-#: (twice 65536 times its GEMM_MULTITHREAD_THRESHOLD); its own threads and ours would fight for the
-#: cores.
+#: Multiplications in one BLAS call. OpenBLAS computes products below this size on the calling
+#: thread (twice 65536 times its GEMM_MULTITHREAD_THRESHOLD); otherwise its threads and ours would
+#: compete for the cores.
 _CALL_SIZE = (1 << 19) - 1
-#: Columns in one BLAS call, at most, so that enough of it is left for segments.
+#: Maximum number of columns in one BLAS call, which leaves enough room for segments.
 _CALL_COLUMNS = 128
-#: Numbers that are so many steps of double precision apart differ by rounding alone.
+#: Numbers at most this many steps of double precision apart differ only by rounding.
 _STEPS = 4
-#: The share of a standard error by which rounding may move a mean.
+#: The largest change of a mean by rounding, as a share of its standard error.
 _MOST_MOVED = 0.01
 
 
@@ -66,9 +66,9 @@ def bootstrap_weights(
 ) -> NDArray[np.int64]:
     """Draw bootstrap resamples as rows of weights, `(B, N)`.
 
-    They say how often a segment was drawn, with replacement (Efron, 1979), and sum to N. The same
-    `n_segments` and the same seed give the same rows in every call, the rows that `estimate` and
-    `compare` use, so that systems evaluated on different days stay paired.
+    A weight is the number of times a segment was drawn, with replacement (Efron, 1979); weights sum
+    to N. The same `n_segments` and seed give the same rows in every call. `estimate` and `compare`
+    use these rows too, so systems evaluated on different days stay paired.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def bootstrap_weights(
     n_resamples : int
         B, at least 1.
     rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
+        Seed or generator; `None` means fresh entropy.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def bootstrap_weights(
     Raises
     ------
     InputError
-        For a number out of range, and more weights than there is memory for.
+        For a number out of range, and if the weights do not fit into memory.
 
     Examples
     --------
@@ -119,18 +119,18 @@ def bootstrap_totals(
 ) -> Floats:
     """Sum statistics over each of B bootstrap resamples, `(N, k) -> (B, k)`.
 
-    What `bootstrap_weights(N, B, rng) @ statistics` gives, exact in every bit and without the
-    matrix ever being in memory.
+    Equal to `bootstrap_weights(N, B, rng) @ statistics`, exact in every bit, but the matrix is
+    never in memory.
 
     Parameters
     ----------
     statistics : array_like, shape (N, k)
-        Integers are counted exactly, other numbers on the grid of `exact_grid`.
+        Integers are summed exactly, other numbers on the grid of `exact_grid`.
     n_resamples, rng
-        As in `bootstrap_weights`, whose rows these are.
+        As in `bootstrap_weights`, for the same rows.
     executor : concurrent.futures.Executor, or int, optional
-        Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
-        or all its cores. Changes no bit of the result.
+        Where to work: an executor (threads, processes, Dask, MPI), a number of threads of this
+        process, or by default all its cores. It does not change any bit of the result.
 
     Returns
     -------
@@ -139,8 +139,8 @@ def bootstrap_totals(
     Raises
     ------
     InputError
-        For statistics that are not a table of finite numbers, or too large to be counted exactly;
-        for a number out of range.
+        For statistics that are not a table of finite numbers or are too large for exact sums; for a
+        number out of range.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def weighted_totals(
 ) -> Floats:
     """Sum statistics with each of B rows of weights, `(N, k) -> (B, k)`.
 
-    The totals of one column are neighbours in memory, as scores go through them.
+    The totals of one column are contiguous in memory, because scores use columns.
     """
     product = ExactProduct(exact_grid(statistics), weights.largest)
     columns = over_batches(product, weights, n_resamples, executor, axis=1)
@@ -186,25 +186,25 @@ def stratum_totals(
 ) -> Floats:
     """Sum statistics within each stratum, with each of B rows of weights, and score the sums.
 
-    A part has the places of the units of a stratum, `(n,)`, and their statistics, `(n, K)`. `then`
-    makes `(R, ...)` of the totals of R resamples, `(R, K)` a stratum: the scores of many strata
-    take less memory than their totals. Returns `(B, ...)`.
+    A part has the positions of the units of a stratum, `(n,)`, and their statistics, `(n, K)`.
+    `then` turns the totals of R resamples, `(R, K)` per stratum, into `(R, ...)`, because the
+    scores of many strata take less memory than their totals. Returns `(B, ...)`.
     """
     products = stacked_products(weights, parts)
     return over_batches(partial(_scored, products, then), weights, n_resamples, executor)
 
 
-#: Strata of one size together: their numbers, the places of their units, one stratum after the
-#: other, and the product with their statistics.
+#: Strata of one size together: their numbers, the positions of their units, stratum by stratum, and
+#: the product with their statistics.
 Stacked: TypeAlias = "list[tuple[list[int], Places, ExactProduct]]"
 
 
 def stacked_products(
     weights: Weights, parts: Sequence[tuple[NDArray[np.intp], NDArray[Any]]]
 ) -> Stacked:
-    """Return products with the statistics of strata, those of one shape in one call."""
+    """Return products with the statistics of strata; strata of one shape share a call."""
     products, every = [], np.arange(weights.n_segments)
-    # Strata may be tasks, each with columns of its own.
+    # Strata may be tasks, each with its own columns.
     of_columns: dict[int, list[int]] = {}
     for t, (_, statistics) in enumerate(parts):
         of_columns.setdefault(statistics.shape[1], []).append(t)
@@ -238,7 +238,7 @@ def over_batches(
     executor: Workers,
     axis: int = 0,
 ) -> Floats:
-    """Return what some work makes of all rows of weights `(R, N)`, joined along an axis."""
+    """Return the results of a function on all rows of weights `(R, N)`, joined along an axis."""
     workers = as_workers(executor)
     pieces = pieces_of(weights.n_batches(n_resamples), workers)
     worked = partial(_on_batches, work, weights, n_resamples, axis)
@@ -259,14 +259,14 @@ def _on_batches(
 def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDArray[Any]:
     """Round statistics to a grid on which weighted sums are exact, `(N, k) -> (N, k)`.
 
-    Whole numbers are on it as long as their sums have 53 bits. Other columns are rounded to
-    multiples of a power of two: no value moves by more than w·2^-53 of the largest in its column,
-    with the sum w of the weights (N by default), what one ordinary summation may err by.
+    Whole numbers are on the grid if their sums fit into 53 bits. Other columns are rounded to
+    multiples of a power of two: a value changes by at most w·2^-53 of the largest in its column,
+    with the sum w of the weights (N by default); the error of one ordinary sum can be as large.
 
     Raises
     ------
     InputError
-        For arrays of integers whose sums are too large to count, and sums that are not finite.
+        For arrays of integers whose sums are too large to be exact, and sums that are not finite.
     """
     counts = len(statistics) if weight_total is None else weight_total
     largest = np.maximum(
@@ -279,11 +279,9 @@ def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDA
         raise InputError("statistics are too large: their sum is not a finite number")
     bits = np.frexp(bound)[1]
     is_integer = statistics.dtype.kind in "iu"
-    # Weights that sum to more than N are no counts, and nothing is counted with them.
+    # Weights that sum to more than N are not counts, so their sums need not be exact.
     if is_integer and counts <= len(statistics) and np.any(bits > _DOUBLE_BITS):
-        raise InputError(
-            "statistics are too large: sums of integers beyond 2**53 cannot be counted exactly"
-        )
+        raise InputError("statistics are too large: sums of integers beyond 2**53 are not exact")
     off = bits > _DOUBLE_BITS
     if not is_integer:
         off |= ~_whole(statistics)
@@ -291,17 +289,18 @@ def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDA
         return statistics
     values = np.array(statistics, dtype=np.float64)
     for j in np.flatnonzero(off):
-        # Columns of huge or tiny numbers keep their own scale.
+        # Columns of very large or small numbers keep their scale.
         step = np.ldexp(1.0, max(int(bits[j]) - _DOUBLE_BITS, _LEAST_EXPONENT))
         values[:, j] = np.rint(values[:, j] / step) * step
     return values
 
 
 def without_rounding(values: NDArray[Any]) -> NDArray[Any]:
-    """Make numbers of different systems equal that differ by rounding alone, `(S, N, k)`.
+    """Make numbers of different systems equal if they differ only by rounding, `(S, N, k)`.
 
-    (.1 + .2 + .3) / 3 and (.3 + .2 + .1) / 3 are one score. Numbers differ by rounding if they are
-    at most four steps of double precision apart; the lowest of them stands for all.
+    For example, (.1 + .2 + .3) / 3 and (.3 + .2 + .1) / 3 are the same score. Numbers differ
+    only by rounding if they are at most four steps of double precision apart; the lowest of
+    them replaces all.
     """
     if values.dtype.kind != "f" or len(values) == 1:
         return values
@@ -321,8 +320,8 @@ def without_rounding(values: NDArray[Any]) -> NDArray[Any]:
 def on_grid(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
     """Round statistics to the grid on which sums are exact, `(S, N, k) -> (S, N, k)`.
 
-    Refuse numbers that have a large offset in common and vary little, where that would move what a
-    system's numbers say, or its difference to the first system. `names` are those of the k columns.
+    Refuse numbers with a large common offset and little variation, if rounding would change a
+    system's mean or its difference from the first system. `names` are the names of the k columns.
     """
     if values.dtype.kind in "iu":
         return values
@@ -338,13 +337,13 @@ def on_grid(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
 
 
 def _check_rounding(values: NDArray[Any], grid: NDArray[Any], name: str) -> None:
-    """Raise where rounding moves a mean, `(S, N) -> (S,)`, by a share of its standard error."""
-    # Squares of large or small numbers are none; a power of two rounds nothing.
+    """Raise an error if rounding changes a mean, `(S, N) -> (S,)`, too much."""
+    # Squares of very large or small numbers overflow; scaling by a power of two is exact.
     unit = float(np.ldexp(1.0, int(np.frexp(np.max(np.abs(values)))[1]) - 1))
     values, grid = values / unit, grid / unit
-    # Both differences are exact, or nearly so: numbers next to each other are subtracted.
+    # Both differences are exact, or nearly so, because the numbers are close to each other.
     moved = grid - values
-    # Of equal numbers, np.std has a rounding error for a spread.
+    # For equal numbers, np.std returns a rounding error.
     spread = np.where(np.ptp(values, axis=1) > 0, np.std(values, axis=1), 0.0)
     differences = values[1:] - values[:1]
     size = np.sqrt(np.mean(differences**2, axis=1))
@@ -354,13 +353,13 @@ def _check_rounding(values: NDArray[Any], grid: NDArray[Any], name: str) -> None
         if np.any((scale > 0) & (worst > _MOST_MOVED * scale)):
             offset = unit * float(np.mean(values))
             raise InputError(
-                f"{name} is too large for its spread: sums of {n:,} numbers around {offset:.3g} "
-                f"round away what tells them apart; subtract what all have in common first"
+                f"{name} is too large for its spread: in sums of {n:,} numbers around "
+                f"{offset:.3g}, differences are lost by rounding; subtract the common offset first"
             )
 
 
 def _whole(statistics: NDArray[Any]) -> NDArray[np.bool_]:
-    """Say which columns have whole numbers only."""
+    """Return which columns have only whole numbers."""
     if statistics.dtype.kind != "f":
         return np.ones(statistics.shape[1], dtype=np.bool_)
     return np.array([np.all(column == np.rint(column)) for column in statistics.T])
@@ -369,7 +368,7 @@ def _whole(statistics: NDArray[Any]) -> NDArray[np.bool_]:
 class ExactProduct:
     """Multiply rows of weights, none above `largest`, by statistics on the exact grid.
 
-    Statistics are `(N, K)`, or those of T strata of n units each, `(T, n, K)`.
+    Statistics are `(N, K)`, or `(T, n, K)` for T strata of n units each.
     """
 
     def __init__(self, statistics: NDArray[Any], largest: int) -> None:
@@ -379,7 +378,7 @@ class ExactProduct:
         least = np.min(statistics, axis=0).astype(np.float64)
         greatest = np.max(statistics, axis=0).astype(np.float64)
         single = _whole(statistics) & (greatest < _SINGLE_LIMIT / largest)
-        # Signed numbers have no check afterwards; nothing can happen to sums this small.
+        # Signed numbers cannot be checked afterwards; sums this small are always exact.
         for j in np.flatnonzero(single & (least < 0)):
             total = np.sum(np.abs(statistics[:, j].astype(np.float64)))
             single[j] = largest * total < _SINGLE_LIMIT

@@ -1,9 +1,9 @@
-"""How rows of weights are drawn: each row says how much every segment counts in one resample.
+"""How rows of weights are drawn: a row has the weight of each segment in one resample.
 
-*Row b is row b*, and independent of every other. Rows come in batches whose size depends on the
-kind of weights and on N alone, and every batch has a random stream of its own, keyed by the seed,
-the kind and the number of the batch. So neither the number of resamples nor blocks, threads,
-executors or machines change a result.
+Row b is always the same, and independent of other rows. Rows are drawn in batches whose size
+depends only on the kind of weights and on N, and each batch has its own random stream, keyed by the
+seed, the kind and the number of the batch. So a row does not depend on the number of resamples,
+blocks, threads, executors or machines.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.streams import generator, multinomial_rows
 
-# A string: NumPy loads its random numbers at the first mention, and importing us should not.
+# A string, because NumPy loads its random module on first use, and our import should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
 
-#: Which columns of a row: those of neighbours are not copied.
+#: Positions in a row: a slice is not copied.
 Places: TypeAlias = "NDArray[np.intp] | slice"
 
-#: The largest seed: more bits than these are nobody's entropy, and signatures and files hold them.
+#: The largest seed: more bits are not needed, and signatures and files contain the seed.
 MOST_SEED = 2**128 - 1
-#: Rows of one BLAS call; a batch has so many, or a multiple of it, so that no call is half empty.
+#: Rows of one BLAS call; a batch has a multiple of this number, so that every call is full.
 ROW_GROUP = 24
-#: Batches that are kept for the next product of the same rows, and their segments at most, which
-#: make a megabyte. Four systems take 1.4 times as long where max-T draws them anew.
+#: Number of batches kept for the next product with the same rows, and their maximum number of
+#: segments, a megabyte. For four systems, drawing them again for max-T takes 1.4 times as long.
 _MOST_KEPT, _LARGEST_KEPT = 32, 1 << 15
-#: Weights that strata of one size have together, at most.
+#: Maximum number of weights of strata of one size together.
 TOGETHER = 1 << 19
-#: Weights in a batch of strata, and of those of one size on average, at least: each size is a call.
+#: Minimum number of weights in a batch of strata, and per size on average, because each size is a
+#: call.
 _STRATA_WEIGHTS, _SIZE_WEIGHTS = 1 << 21, 1 << 16
-#: Rows of a batch, at most, so that few resamples of few segments need not draw many.
+#: Maximum number of rows in a batch, so that few resamples of few segments are fast.
 _MOST_ROWS = 85 * ROW_GROUP
 
 
@@ -62,12 +63,12 @@ def as_seed(rng: Rng) -> int:
 
 @dataclass(frozen=True)
 class Weights:
-    """A recipe for rows of weights of N segments, `(B, N)`; B is up to the caller."""
+    """A recipe for rows of weights of N segments, `(B, N)`, for any B."""
 
     n_segments: int
     seed: int
 
-    #: First word of the key of the random streams, what no weight exceeds, and weights in a batch.
+    #: First word of the key of the random streams, the largest weight, and weights in a batch.
     stream: ClassVar[int]
     largest: ClassVar[int] = 255
     batch_weights: ClassVar[int] = 1 << 20
@@ -79,7 +80,7 @@ class Weights:
         return min(ROW_GROUP * n_groups, _MOST_ROWS)
 
     def n_batches(self, n_resamples: int) -> int:
-        """Return how many batches have so many rows."""
+        """Return the number of batches for a number of rows."""
         return -(-n_resamples // self.batch_rows)
 
     def batch(self, number: int) -> NDArray[Any]:
@@ -93,7 +94,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Multinomial(Weights):
-    """The bootstrap (Efron, 1979): how often each segment was drawn, with replacement."""
+    """The bootstrap (Efron, 1979): the number of times each segment was drawn, with replacement."""
 
     stream = 0
 
@@ -109,7 +110,7 @@ def places_of(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
 
 
 def alike(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """Return the numbers of strata of one size, of so many units together at most, or one alone.
+    """Return the numbers of strata of one size, up to `most` units together, or one alone.
 
     >>> alike([3, 5, 3, 3], most=6)
     [[0, 2], [3], [1]]
@@ -125,7 +126,7 @@ def alike(sizes: Sequence[int], most: int) -> list[list[int]]:
 
 
 def joined(places: Sequence[NDArray[np.intp]]) -> Places:
-    """Return the places of strata one after the other, as a slice where they are neighbours."""
+    """Return the positions of strata one after the other, as a slice if they are contiguous."""
     found = np.concatenate(places)
     is_run = found[-1] - found[0] + 1 == len(found) and np.all(np.diff(found) == 1)
     return slice(int(found[0]), int(found[-1]) + 1) if is_run else found
@@ -136,7 +137,7 @@ class Stratified(Weights):
     """The bootstrap within strata (domains, languages): each stratum keeps its own size.
 
     A row is multinomial in each stratum, with as many draws as segments. `codes` `(N,)` are the
-    strata of the segments, from 0 on, none left out. Strata of one size are drawn in one call.
+    strata of the segments, from 0, without gaps. Strata of one size are drawn in one call.
     """
 
     codes: NDArray[np.intp]
@@ -145,14 +146,14 @@ class Stratified(Weights):
 
     @cached_property
     def batch_rows(self) -> int:
-        """Return the rows of a batch: of many strata enough that a call draws many weights."""
+        """Return the number of rows in a batch, large enough that a call draws many weights."""
         n_sizes = len(np.unique(np.bincount(self.codes)))
         n_weights = max(_STRATA_WEIGHTS, n_sizes * _SIZE_WEIGHTS)
         return min(ROW_GROUP * max(1, n_weights // (ROW_GROUP * self.n_segments)), _MOST_ROWS)
 
     @cached_property
     def together(self) -> list[tuple[int, int, Places]]:
-        """How many strata are drawn in one call, of how many units each, and which these are."""
+        """The strata drawn in one call: their number, their size, and their positions."""
         strata = places_of(self.codes)
         some = alike([len(places) for places in strata], TOGETHER // self.batch_rows)
         return [(len(of), len(strata[of[0]]), joined([strata[t] for t in of])) for of in some]
@@ -177,9 +178,9 @@ def _kept(weights: Multinomial, number: int) -> NDArray[Any]:
 def batches(
     weights: Weights, n_resamples: int, numbers: range | None = None
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Yield rows of weights, `(R, N)`, with the resamples they belong to; some batches, or all."""
+    """Yield rows of weights, `(R, N)`, and the numbers of their resamples; some batches, or all."""
     n_batches = weights.n_batches(n_resamples)
-    # All rows of a call are kept, or none: of more batches, none would be found again.
+    # All rows of a call are kept, or none: with more batches, none would be used again.
     is_small = n_batches <= _MOST_KEPT and weights.n_segments <= _LARGEST_KEPT
     keep = is_small and isinstance(weights, Multinomial)
     for number in range(n_batches) if numbers is None else numbers:

@@ -1,4 +1,4 @@
-"""Sentences of results: what a careful reader should know, the most important first."""
+"""Notes of results, the most important first."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ if TYPE_CHECKING:
     from evalstats.designs.trials.cases import TrialShares
     from evalstats.results.estimates import Estimate
 
-#: Below these, intervals cover less than they say and tests see little: segments, and groups.
+#: With fewer segments, or groups, intervals have too little coverage and tests little power.
 FEW, FEW_GROUPS = 100, 30
-#: Below it, on how many units systems differ is what is uncertain.
+#: With fewer differing units, their number is the main uncertainty.
 FEW_DIFFERING = 10
-#: Groups of which one size would do with fewer than such a share are of very different sizes.
+#: Groups have very different sizes if their effective number is below this share.
 UNEVEN = 0.8
-#: Pairs, tasks or systems that a note names; more are counted.
+#: How many pairs, tasks or systems a note names; more are counted.
 NAMED = 3
 
-#: What few units that hold most of a variance did where it was measured (`docs/method.md`).
+#: Measured effects of a few units with most of a variance (`docs/method.md`).
 _OF_PAIRS = (
-    "The interval may be too short and the p-value too small: in such data up to one pair of equal "
-    "systems in six differed at 0.05"
+    "The interval may be too short and the p-value too small: in such data up to one in six pairs "
+    "of equal systems differed at level 0.05"
 )
 _OF_SCORES = (
     "The interval may be too short: in such data 95% intervals held the truth 65 to 93% of the time"
 )
 
-#: The total of strata that share groups: these are drawn as they are in all segments together.
+#: The total of strata that share groups, which are drawn as in all segments together.
 WHOLE = "whole groups"
-#: What totals are, by name, of tasks or domains.
+#: Kinds of totals over tasks or domains, by name.
 TOTALS = {
     "macro": "the mean of the {kind} scores (macro average)",
     "micro": "the score of all {kinds} together (micro average)",
@@ -61,54 +61,54 @@ TOTALS = {
 
 
 class Concentration(NamedTuple):
-    """How few units hold most of the variance of a score, or of a difference."""
+    """A few units with most of the variance of a score, or of a difference."""
 
     metric: str
     system: str
-    baseline: str | None  # none of a score
+    baseline: str | None  # None for a score
     largest: int  # units
-    n: int  # of so many
-    share: float  # of the variance that they hold
+    n: int  # number of all units
+    share: float  # their share of the variance
 
 
 class Limits(NamedTuple):
-    """What limits all that can be said of a task, or of a total."""
+    """The limits of the evidence on a task, or on a total."""
 
     task: str
     aggregate: str | None
     n: int  # units
     unit: str
-    segment: str  # of which groups consist; else the unit
-    part: str  # what tasks are called
-    worth: float  # the number of units of one size that say as much
-    sizes: tuple[int, ...] = ()  # of groups the smallest and the largest
-    by_t: bool = False  # whether there are so few units that t decides, but for 0/1 scores
-    is_crossed: bool = False  # whether units have two labels, of which this is the one with fewer
+    segment: str  # name of a segment in groups; else the unit
+    part: str  # name of tasks
+    worth: float  # effective number of units
+    sizes: tuple[int, ...] = ()  # the smallest and the largest group
+    by_t: bool = False  # whether t is used because of few units, except for 0/1 scores
+    is_crossed: bool = False  # whether units have two labels; this is the label with fewer
     gaps: tuple[str, ...] = ()  # sentences on missing scores, and on judges
-    held: tuple[Concentration, ...] = ()  # scores, or differences, that rest on few units
-    trials: tuple[TrialShares, ...] = ()  # of items with several answers
+    held: tuple[Concentration, ...] = ()  # scores, or differences, from few units
+    trials: tuple[TrialShares, ...] = ()  # for items with several answers
 
     @property
     def few(self) -> int:
-        """The number of units below which they are few."""
+        """The number below which units are few."""
         return FEW if self.unit == self.segment else FEW_GROUPS
 
     @property
     def uneven(self) -> str:
-        """What groups of very different sizes are worth, where they are."""
+        """The effective number of groups, if sizes are very different."""
         if not self.sizes or self.worth >= UNEVEN * self.n:
             return ""
         return (
             f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} "
-            f"{plural(self.segment)} tell as much as about {self.worth:.3g} of equal size"
+            f"{plural(self.segment)} count as about {self.worth:.3g} of equal size"
         )
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the rules look at: units of each task, scores, and differences with their p-values.
+    """The input of the rules: units of each task, scores, and differences with their p-values.
 
-    Without differences it is scores that are spoken of; without scores the units alone.
+    Without differences, notes are about scores; without scores, about units.
     """
 
     limits: Sequence[Limits]
@@ -128,16 +128,16 @@ class Facts:
 
     @cached_property
     def tasks(self) -> list[Limits]:
-        """What limits each task, without totals."""
+        """The limits of each task, without totals."""
         return [limit for limit in self.limits if limit.aggregate is None]
 
     @property
     def unit(self) -> str:
-        """What units are called on all tasks."""
+        """The name of units on all tasks."""
         return only((limit.unit for limit in self.limits), "unit")
 
     def about(self, few: Sequence[Difference], what: str) -> Iterator[str]:
-        """Say what is so of these few differences, or of the tasks that they are on."""
+        """Yield a statement about a few differences, or about their tasks."""
         if few and len({d.task for d in self.rows}) > 1:
             yield f"On {_names((d.task for d in few), self.limits[0].part)}, systems {what}."
         elif len(few) > NAMED:
@@ -149,16 +149,16 @@ class Facts:
 
 
 def notes_of(facts: Facts) -> Iterator[str]:
-    """Say what limits the verdicts, and then what they are: where a rule finds something."""
+    """Yield notes on limits of the verdicts, and then on the verdicts, from all rules."""
     for find, say in _RULES:
         if concerned := find(facts):
             yield from say(facts, concerned)
 
 
 def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
-    """Say how often families of verdicts over few documents have a false claim."""
+    """Yield a note on the rate of false claims with few documents."""
     if facts.adjusting is None or facts.adjusting.name == "none" or len(by_pair(facts.rows)) < 2:
-        # One pair is no family.
+        # One pair is not a family.
         return
     units = plural(few[0].unit)
     yield (
@@ -169,7 +169,7 @@ def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
 
 
 def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
-    """Say that an interval leaves 0 out and the verdict is "no evidence", and why."""
+    """Yield a note if an interval excludes 0 but the verdict is "no evidence", with the reason."""
     adjusting, n = facts.adjusting, len(facts.differences)
     assert adjusting is not None
     adjusted = [d for d in apart if d.pvalue <= adjusting.level]
@@ -178,18 +178,18 @@ def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
     why = (
         f"each interval is about one difference alone, and {adjusting.pvalue_name} allows "
         f"for {several} comparisons",
-        f"intervals ({facts.method}) and p-values ({facts.test}) rest on different methods",
+        f"intervals ({facts.method}) and p-values ({facts.test}) come from different methods",
     )
     for few, reason in zip((adjusted, alone), why, strict=True):
-        what = f"{len(few)} of {n} intervals leave"
+        what = f"{len(few)} of {n} intervals exclude"
         if n == 1:
-            what = "The interval leaves"
+            what = "The interval excludes"
         elif len(few) == 1:
             (d,) = few
             on = f" on {d.task}" if d.task else ""
-            what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} leaves"
+            what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} excludes"
         if few:
-            yield f'{what} out 0, yet the verdict is "no evidence": {reason}.'
+            yield f'{what} 0, but the verdict is "no evidence": {reason}.'
 
 
 def _chance(facts: Facts, trials: Sequence[TrialShares]) -> Iterator[str]:
@@ -199,8 +199,8 @@ def _chance(facts: Facts, trials: Sequence[TrialShares]) -> Iterator[str]:
 
 
 def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
-    """Say that there are few units."""
-    # That is said already where no data could make a verdict.
+    """Yield a note if there are few units."""
+    # Another note covers tasks in which no verdict is possible.
     told = {d.task for d in facts.rows if d.verdict != "cannot tell"}
     small = [limit for limit in small if not facts.rows or limit.task in told]
     if not small:
@@ -225,7 +225,7 @@ def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
 
 
 def _gaps(facts: Facts, tasks: Sequence[Limits]) -> Iterator[str]:
-    """Say what is missing, and of judges, on each task; of one task what its units should be."""
+    """Yield notes on missing scores, and on judges, for each task; on units, for one task."""
     is_said = False
     for limit in tasks:
         for gap in limit.gaps:
@@ -241,7 +241,7 @@ def _gaps(facts: Facts, tasks: Sequence[Limits]) -> Iterator[str]:
 
 
 def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str]:
-    """Say of each metric where few units hold most of a variance: the surest case, and how many."""
+    """Yield, per metric, the clearest case of few units with most of a variance."""
     for metric, held in by_metric(concentrations).items():
         worst = max(held, key=lambda few: few.share)
         limit = next(limit for limit in facts.tasks if worst in limit.held)
@@ -270,7 +270,7 @@ def _alike(facts: Facts, rows: Sequence[Difference]) -> Iterator[str]:
 
 
 def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
-    """Say where few units differ, of which intervals are rough, and counts a little too sure."""
+    """Yield a caution if few units differ, so that intervals are rough."""
     rough = [d for d in few if d.test not in COUNTED]
     changed = [d for d in few if d.test == "mcnemar"]
     exact = "McNemar's p is smaller than the exact one"
@@ -284,35 +284,36 @@ def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
 
 
 def _claims(facts: Facts, claimed: Sequence[Difference]) -> Iterator[str]:
-    """Say what is claimed, and how surely."""
+    """Yield notes on the claims and their level."""
     adjusting = facts.adjusting
     assert adjusting is not None
     level = f"at level {adjusting.level:g}"
     if (n := max(map(adjusting.n_compared, claimed))) > 1:
         how = {"max-t": "holm"}.get(adjusting.name, adjusting.name)
         adjusted = f"adjusted for {n} comparisons ({how})"
-        level += f", {'each by itself' if how == 'none' else adjusted}"
+        level += f", {'each separately' if how == 'none' else adjusted}"
     if (size := facts.margin) is not None:
         yield (
             f'With a margin of {size:g}, "equivalent" means that the difference is within '
-            f'±{size:g}, "not worse" that less than {size:g} is lost, and "not shown" that neither '
-            f"is shown, {level}. CSV and JSON have the smallest margin that can be claimed."
+            f'±{size:g}, "not worse" that less than {size:g} is lost, and "not shown" that '
+            f"neither is shown, {level}. CSV and JSON contain the smallest margin that can be "
+            "claimed."
         )
     if (size := facts.recovery) is not None:
         yield (
             f'With a recovery of {size:g}, "not worse" means that at least {size:g} of the '
-            f"baseline's score is kept, or that at most 1/{size:g} times as many errors are made, "
-            f"{level}. CSV and JSON have the largest share that can be claimed."
+            f"baseline's score is kept, or that there are at most 1/{size:g} times as many "
+            f"errors, {level}. CSV and JSON contain the largest share that can be claimed."
         )
         below = [d for d in claimed if d.n_differing and not d.is_tested]
         yield from facts.about(below, "have a score below 0, so no share of it can be kept")
 
 
 def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
-    """Say which metrics are 0/1 scores, and which test these have."""
+    """Yield a note on 0/1 scores and their tests."""
     test = "McNemar's test and the intervals of Wilson and Tango"
     if any(d.test == "cluster-t" for d in facts.differences):
-        test = f"t tests and intervals by {facts.unit}, and Wilson's intervals of scores,"
+        test = f"t tests and intervals by {facts.unit}, and Wilson's intervals for scores,"
     if not facts.is_paired:
         test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
     are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
@@ -320,7 +321,7 @@ def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
 
 
 def _totals(facts: Facts, totals: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Say what each total is, and what its interval is about."""
+    """Yield notes on totals and their intervals."""
     part, unit = facts.limits[0].part, next(e for e in facts.estimates if e.aggregate is None).unit
     kinds = plural(part)
     for name, kind in totals:
@@ -328,26 +329,25 @@ def _totals(facts: Facts, totals: Sequence[tuple[str, str]]) -> Iterator[str]:
         how = f"Its interval is {others}."
         if kind == WHOLE:
             how = (
-                f"Groups that lie in several {kinds} were drawn whole. {kinds.capitalize()} that "
-                f"share groups are not independent, so no test says whether the difference differs "
-                f"between them."
+                f"Groups in several {kinds} were resampled whole. {kinds.capitalize()} that share "
+                "groups are not independent, so differences between them are not tested."
             )
         what = TOTALS.get(kind, f"{kind} of the {{kind}} scores")
         yield f'The row "{name}" is {what.format(kind=part, kinds=kinds)}. {how}'
 
 
 def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
-    """Say that p-values are adjusted for several tasks, or are not, of these tasks and metrics."""
+    """Yield a note on the adjustment of p-values over tasks."""
     adjusting, part = facts.adjusting, facts.limits[0].part
     assert adjusting is not None
     n_tasks, n_metrics = (len(set(names)) for names in zip(*places, strict=True))
     if n_metrics == len(places) and not adjusting.is_over_metrics:
         yield (
-            f"Each {part} has a metric of its own: p-values are not adjusted for the other "
+            f"Each {part} has its own metric: p-values are not adjusted for the other "
             f'{plural(part)}, and there is no total without aggregate="macro".'
         )
     elif adjusting.name != "none":
-        within = " under all metrics" if adjusting.is_over_metrics else ""
+        within = " for all metrics" if adjusting.is_over_metrics else ""
         pairs = " and pairs" if len(by_pair(facts.differences)) > 1 else ""
         how = "max-T within each and Holm's method over them"
         how = f" (by {how})" if adjusting.name == "max-t" else ""
@@ -358,7 +358,7 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
 
 
 def _least(facts: Facts, adjusting: Adjustment) -> Iterator[str]:
-    """Say where several p-values are the least that resamples show."""
+    """Yield a note if several p-values are the smallest that resamples can show."""
     n = adjusting.n_resamples + 1
     alike = [d for d in facts.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjusting.name == "max-t" and len(alike) > 1:
@@ -370,7 +370,7 @@ def _least(facts: Facts, adjusting: Adjustment) -> Iterator[str]:
 
 
 def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
-    """Say that no p-value of these can reach the level, whatever the data."""
+    """Yield notes on p-values that cannot reach the level, whatever the data."""
     adjustment = facts.adjusting
     if adjustment is None or not opened:
         return
@@ -391,7 +391,7 @@ def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
 def close_calls(
     adjustment: Adjustment, differences: Sequence[Difference]
 ) -> list[tuple[Difference, float]]:
-    """Return differences whose verdicts another seed might turn, with their Monte-Carlo errors."""
+    """Return differences whose verdicts a different seed could change, with Monte-Carlo errors."""
     close: list[tuple[Difference, float]] = []
     for d in differences:
         error = d.pvalue_error
@@ -409,11 +409,11 @@ def close_calls(
 def close_notes(
     close: Sequence[tuple[Difference, float]], level: float, the: str = "The"
 ) -> Iterator[str]:
-    """Say that another seed might turn these verdicts."""
+    """Yield a note that a different seed could change these verdicts."""
     if len(close) > 1:
         yield (
-            f"{the} p-values of {len(close)} pairs are so near {level:g} that another seed may "
-            f"turn these verdicts. Use more resamples."
+            f"{the} p-values of {len(close)} pairs are so close to {level:g} that a different "
+            "seed could change these verdicts. Use more resamples."
         )
     elif close:
         ((d, error),) = close
@@ -421,24 +421,24 @@ def close_notes(
         pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
         yield (
             f"{pair}: p = {p} ± {error:.1g} (Monte-Carlo standard error). "
-            f"Another seed may turn this verdict. Use more resamples."
+            f"A different seed could change this verdict. Use more resamples."
         )
 
 
 def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
-    """Say that systems are not paired, and how many units each has."""
+    """Yield a note that systems are unpaired, with their numbers of units."""
     units, sizes = plural(estimates[0].unit), ""
     rows = {e.system: e.n_segments for e in estimates if e.aggregate is None}
     if len({e.task for e in estimates}) == 1 and len(rows) <= NAMED:
         sizes = f" ({', '.join(f'{n:,} of {name}' for name, n in rows.items())})"
-    yield f"Systems are not paired: each has {units} of its own{sizes} and is resampled by itself."
+    yield f"Systems are not paired: each has its own {units}{sizes} and is resampled separately."
 
 
 def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) -> Iterator[str]:
-    """Say what groups of segments, and runs, add to the errors of scores: a line a metric.
+    """Yield, per metric, the effect of groups, and of runs, on the errors of scores.
 
-    Of each metric the estimates, or their `design_effect`, `effective_size`, `segment_error` and
-    `run_error` by name.
+    `designs` has the estimates per metric, or their `design_effect`, `effective_size`,
+    `segment_error` and `run_error` by name.
     """
     for metric, of_metric in designs.items():
         rows = [one if isinstance(one, Mapping) else vars(one) for one in of_metric]
@@ -447,10 +447,9 @@ def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) 
         if effects := known["design_effect"]:
             times = span([e**0.5 for e in effects], ".2f")
             yield (
-                f"{metric}: counting {plural(unit)} in place of {plural(segment)} multiplies "
-                f"standard errors by {times} (design effect {span(effects, '.2f')}). These "
-                f"{plural(segment)} tell as much as {span(known['effective_size'], '.0f')} "
-                f"independent ones."
+                f"{metric}: counting {plural(unit)} instead of {plural(segment)} multiplies "
+                f"standard errors by {times} (design effect {span(effects, '.2f')}). Effective "
+                f"number of {plural(segment)}: {span(known['effective_size'], '.0f')}."
             )
         if runs := known["run_error"]:
             alone = span(known["segment_error"], ".3g")
@@ -470,8 +469,8 @@ def _names(tasks: Iterable[str], part: str) -> str:
     return listed(names) if len(names) <= NAMED else f"{len(names)} {plural(part)}"
 
 
-#: What is said, and what it is said of, which a rule looks for first: the more wrong a reader would
-#: be without it, the earlier. Where two would say the same the stronger one speaks.
+#: Rules for notes, each with a function that finds its cases: the most important for correct
+#: reading first. If two rules apply to the same case, the stronger one is used.
 _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]]], ...] = (
     (lambda f: [d for d in f.differences if d.verdict == "cannot tell"], floor_notes),
     (
@@ -509,7 +508,7 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
     ),
     (lambda f: {(d.task, d.metric) for d in f.rows} if has_tasks(f.rows) else (), _tasks),
     (lambda f: f.adjusting, _least),
-    # What groups of many sizes are worth, where nothing else says so.
+    # The effective number of groups of many sizes, if no other note has it.
     (
         lambda f: [x for x in f.limits if x.uneven and x.worth >= x.few and len(f.limits) == 1],
         lambda f, uneven: (f"{limit.uneven}." for limit in uneven),

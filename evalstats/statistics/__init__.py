@@ -2,9 +2,9 @@
 
 - `segments`: `SegmentStatistics`, its numbers, names of systems and segments, labels of groups
 - `extraction`: texts to statistics
-- `guards`: what the input is: rules that refuse what is taken for something else, and cautions
+- `guards`: checks of the input: rules that refuse mistaken input, and cautions
 - `interchange`, `archives`: statistics as files
-- `files`: texts of files and pipes, compressed or not, and the test sets that sacreBLEU knows
+- `files`: texts from files and pipes, compressed or not, and sacreBLEU's test sets
 
 May import `text`, `metrics`, `resampling` and `results`.
 """

@@ -1,6 +1,6 @@
-"""From texts to statistics: every system under every metric, each reference prepared once.
+"""From texts to statistics: every system and metric, each reference prepared once.
 
-Lists of texts are read whole; files some segments at a time, so that few texts are in memory.
+Lists of texts are processed whole, files in blocks of segments, to save memory.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from evalstats.text.references import (
 )
 
 Metrics = str | Metric | Sequence[str | Metric]
-#: A metric, and the name and outputs of a system that it scores.
+#: A metric, and the name and outputs of a system.
 Job = tuple[Metric, str, Any]
-#: A block of files has so many bytes of the references, at most: few enough that an interruption
-#: need not wait long, and that what is made of them stays near the core.
+#: Most bytes of references in a block of files: few enough for short waits on interruption, and for
+#: a core's cache.
 _BLOCK_BYTES = 1 << 20
 _BLOCK_LINES = 1 << 15
 
@@ -64,22 +64,22 @@ def extract(
 ) -> SegmentStatistics:
     """Extract the statistics of every segment of every system, `(S, N, k)`.
 
-    Keep the result, give it to `estimate` and `compare` in place of texts, and no text is read
-    twice; `SegmentStatistics.save` keeps it on disk.
+    If you give the result to `estimate` and `compare` instead of texts, texts are only processed
+    once; `SegmentStatistics.save` writes it to disk.
 
     Parameters
     ----------
     hypotheses : mapping of str to sequence
-        Outputs of each system, one a segment (numbers for `Mean` and `Ratio`); or a frame of
-        pandas, polars or pyarrow with one system a column.
+        Outputs of each system, one per segment (numbers for `Mean` and `Ratio`); or a frame of
+        pandas, polars or pyarrow with one column per system.
     references
         As in `Metric.statistics`.
     metric : str or Metric
         Name or configured object.
     segment_ids : sequence of str, optional
-        N different names of the segments, printable and on one line, kept with the statistics:
-        those of other segments are then refused in a comparison, which for scores from elsewhere
-        nothing else can tell.
+        N different names of the segments, printable and on one line, stored with the statistics: a
+        comparison then refuses statistics of different segments, which could not be noticed
+        otherwise for scores computed elsewhere.
     executor : concurrent.futures.Executor, optional
         Where to work, a system at a time; by default, or for a number, on this thread. Texts go
         to the executor and statistics come back.
@@ -103,16 +103,16 @@ def extract(
 
 
 def as_systems(systems: object, **others: object) -> Mapping[str, Any]:
-    """Return outputs by system name, or say what came instead.
+    """Return outputs by system name, or raise for other values.
 
-    Columns of pandas whose indexes disagree are refused, those of `others` by their names too.
+    Pandas columns with different indexes are refused, also among `others`.
     """
     columns = columns_of(systems)
     named = systems if columns is None else dict(columns)
     if not isinstance(named, Mapping):
         raise InputTypeError(
-            "hypotheses must be a dict from system names to outputs, a frame with one system a "
-            f"column, or SegmentStatistics, got {type(systems).__name__}"
+            "hypotheses must be a dict from system names to outputs, a frame with one column per "
+            f"system, or SegmentStatistics, got {type(systems).__name__}"
         )
     as_names(list(named) if columns is None else [name for name, _ in columns])
     by_name = {f"hypotheses of system {name!r}": texts for name, texts in named.items()}
@@ -153,13 +153,13 @@ def extract_all(
     if len(set(lengths.values())) > 1:
         counts = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
         raise InputError(f"hypotheses must have the same number of segments: {counts}")
-    # A metric that compares with texts knows them by their fingerprint.
+    # Metrics with text references store their fingerprint.
     compares = [metric.uses_references and metric.reads_text for metric in chosen]
     prepared, plain = _prepared(chosen, outputs, references, n_segments)
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, {True: prepared, False: plain})
     if isinstance(workers, int):
-        # Reading text is Python's work, which threads do not speed up.
+        # Text processing is Python code, which threads do not speed up.
         rows = []
         for done, job in enumerate(jobs):
             say(done, len(jobs), f"{job[0].name} {job[1]}")
@@ -191,18 +191,18 @@ def extract_all(
 def _prepared(
     metrics: Sequence[Metric], outputs: Mapping[str, Any], references: Any, n_segments: int
 ) -> tuple[Any, Any]:
-    """Return references as metrics take them that read text, and as others do."""
+    """Return references for metrics of text, and for other metrics."""
     using = [metric for metric in metrics if metric.uses_references]
     prepared: Any = None
     if any(metric.reads_text for metric in using):
         check_reference_lists(outputs, references)
-        # An empty corpus is reported as that, not as a disagreement with the references.
+        # An empty corpus is reported as empty, not as a disagreement with the references.
         prepared = as_references(references, n_segments) if n_segments else references
     if references is not None and not using:
         names = ", ".join(metric.name for metric in metrics)
         warnings.warn(
             f"references have no effect: {names} {'does' if len(metrics) == 1 else 'do'} not use "
-            f"any; leave them out",
+            "references; leave them out",
             stacklevel=callers_level(),
         )
     is_plain = references is not None and not all(metric.reads_text for metric in using)
@@ -220,7 +220,7 @@ def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:
 
 
 def _rows(references: Mapping[bool, Any], job: Job) -> NDArray[Any]:
-    """Return the statistics of one system under one metric, `(N, k)`."""
+    """Return the statistics of one system for one metric, `(N, k)`."""
     metric, name, texts = job
     try:
         return rows_of(metric, texts, references[metric.reads_text])
@@ -229,7 +229,7 @@ def _rows(references: Mapping[bool, Any], job: Job) -> NDArray[Any]:
 
 
 def rows_of(metric: Metric, texts: Any, references: Any) -> NDArray[Any]:
-    """Return the statistics of texts under a metric, `(N, k)`, if it returns that."""
+    """Return the statistics of texts for a metric, `(N, k)`, with a check of the shape."""
     rows = metric.statistics(texts, references)
     refuse_masked(rows, f"{metric.name}.statistics")
     rows = np.asarray(rows)
@@ -248,13 +248,13 @@ def extract_files(
     progress: Progress | None = None,
     blank_is_absent: bool = False,
 ) -> list[SegmentStatistics]:
-    """Extract what `extract_all` gives for the lines of files, one table a metric.
+    """Extract from lines of files what `extract_all` extracts from lists, one table per metric.
 
-    An empty line of one of several files of references may say that there is none.
+    In one of several files of references, an empty line may mean that there is none.
     """
 
     def row(texts: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the references of a segment that are there; of none the first, which is empty."""
+        """Return the existing references of a segment; if none exists, the first, empty one."""
         there = tuple(text for text in texts if text.strip()) if blank_is_absent else texts
         return there or texts[:1]
 
@@ -268,7 +268,7 @@ def extract_files(
         for name, lines in systems.items():
             texts = lines.texts(*block)
             for metric, found in zip(metrics, rows, strict=True):
-                # All of them are kept: in the narrowest integers that hold them.
+                # All of them are kept, so in the narrowest integer type.
                 found.append(narrowest(_rows({True: prepared}, (metric, name, texts))))
         return [np.stack(found) for found in rows], prepared.counts, encoded(prepared.texts)
 
@@ -291,28 +291,28 @@ def extract_files(
 
 
 def _is_vectorised(metric: Metric) -> bool:
-    """Say whether a metric is NumPy's work for the most part, which threads do speed up."""
+    """Return whether a metric is mostly NumPy code, which threads do speed up."""
     if isinstance(metric, BLEU):
-        # Other tokenisers promise nothing about threads.
+        # Other tokenisers may not be thread-safe.
         return metric.tokenizer in BUNDLED_TOKENIZERS
     return isinstance(metric, CHRF)
 
 
 def has_runs(systems: object, metrics: Metrics) -> bool:
-    """Return whether outputs are lists of runs, where the metric's kind lets that be told."""
+    """Return whether outputs are lists of runs, as far as the metric's kind shows it."""
     deepest = max(map(depth, systems.values())) if isinstance(systems, Mapping) and systems else 0
-    if deepest < 2:  # one value a segment, whatever the metric
+    if deepest < 2:  # one value per segment for all metrics
         return False
     chosen = as_metrics(metrics)
     entry_depth, *others = {metric.entry_depth for metric in chosen}
-    # Rows of numbers are lists themselves; what metrics of others take is not known.
+    # Rows of numbers are lists themselves; other metrics' input is unknown.
     if others or not all(map(is_built_in, chosen)):
         return False
     return deepest > entry_depth + 1
 
 
 def depth(outputs: Any) -> int:
-    """Return how many lists lie around the first entry."""
+    """Return the depth of nesting of the first entry."""
     found = 0
     while is_list(outputs) and len(outputs):
         outputs, found = outputs[0], found + 1

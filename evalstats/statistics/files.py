@@ -1,4 +1,4 @@
-"""Text files, one segment a line, read as sacreBLEU's command line reads them; its test sets."""
+"""Text files, one segment per line, read like sacreBLEU's command line; its test sets."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError, InputTypeError
 from evalstats.text.ragged import blocks
 
-#: What stands for standard input in place of a file.
+#: The name of standard input.
 STDIN = "-"
 #: A byte order mark, which editors of Windows put before UTF-8, and as a character.
 _MARK = "\ufeff".encode()
-#: How UTF-16 begins, which is no text here.
+#: The beginning of UTF-16, which is not supported.
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
-#: What is said of a file of texts that begins with it.
+#: The warning for texts that begin with it.
 MARK_NOTE = (
-    "begins with a byte order mark (U+FEFF), which is part of its first token, as it is to "
+    "begins with a byte order mark (U+FEFF), which counts as part of the first token, as in "
     "sacreBLEU; save the file without it."
 )
-#: Bytes that are looked at together: what is done with them needs little memory.
+#: Number of bytes processed together, to save memory.
 _BLOCK_BYTES = 1 << 22
-#: How files begin that a program has compressed.
+#: First bytes of compressed files.
 _COMPRESSED = {
     "gzip": rb"\x1f\x8b",
     "xz": rb"\xfd7zXZ\x00",
@@ -44,23 +44,23 @@ _COMPRESSED = {
     "bzip2": rb"BZh[1-9]1AY&SY",
 }
 _LONGEST = 10
-#: A dot that is none in a number.
+#: A dot that is not inside a number.
 _DOT = re.compile(r"(?<!\d)\.|\.(?!\d)")
-#: How test sets of the formats of NIST and WMT begin.
+#: First bytes of test sets in the formats of NIST and WMT.
 _SGML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(<(?:srcset|refset|tstset|mteval|dataset|doc|hl|seg|\?xml|!DOCTYPE)\b)",
     re.I,
 )
 _BUFFER = 1 << 20
-#: Texts are some 3 to 10 times larger than what gzip makes of them; a bomb is up to 1,000 times.
-#: Short files may be anything: a thousand empty lines.
+#: gzip compresses texts by a factor of 3 to 10; a bomb has up to 1,000. Short files may be
+#: anything: a thousand empty lines.
 _MOST_RATIO, _SHORT = 100, 1 << 28
-#: Seconds within which something has to open the other end of a pipe.
+#: Seconds to wait for the other end of a pipe to be opened.
 PATIENCE = 10.0
 
 
 class Lines:
-    """What `read_lines` reads, kept as its bytes: strings take twice the memory and more."""
+    """The lines of a file, stored as bytes: strings would take twice the memory or more."""
 
     def __init__(self, path: str, labels: bool = False) -> None:
         self.path = path
@@ -75,11 +75,11 @@ class Lines:
             self._data = self._data.removeprefix(_MARK)
         elif tag := _SGML.match(self._data):
             raise InputError(
-                f"{path} is SGML or XML (it begins with {tag[1].decode()}), and a text has a "
-                f"segment a line: keep what stands between <seg ...> and </seg>, a line each"
+                f"{path} is SGML or XML (it begins with {tag[1].decode()}), but texts have one "
+                "segment per line: extract the text between <seg ...> and </seg>, one line each"
             )
         if not self._data:
-            raise InputError(f"{path} is empty; expected one segment a line")
+            raise InputError(f"{path} is empty; expected one segment per line")
         #: Line i is the bytes from edge i to edge i + 1.
         self.edges: NDArray[np.int64] = _edges(self._data)
         for start, stop in blocks(self.edges, _BLOCK_BYTES, len(self)):
@@ -100,15 +100,15 @@ class Lines:
         return len(self.edges) - 1
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the lines as strings, of which few are in memory."""
+        """Yield the lines as strings, with few of them in memory."""
         for block in blocks(self.edges, _BLOCK_BYTES, len(self)):
             yield from self.texts(*block)
 
     def columns(self, n: int, blank_is_absent: bool = False) -> list[Lines]:
-        """Return the n fields of each line, which tabs separate, as lines each.
+        """Return the n tab-separated fields of all lines, each as lines.
 
         Further tabs belong to the last field, and trailing ones are whitespace (sacreBLEU). Lines
-        may have fewer where what is blank is absent.
+        may have fewer fields if blank ones are absent.
         """
         found: list[list[str]] = []
         for i, line in enumerate(self):
@@ -133,13 +133,13 @@ class Lines:
         return self._data.startswith(_MARK)
 
     def texts(self, start: int, stop: int) -> list[str]:
-        """Return the lines of a range, which is not empty, as strings."""
+        """Return the lines of a nonempty range as strings."""
         text = self._data[self.edges[start] : self.edges[stop]].decode("utf-8")
         return [line.rstrip() for line in text.removesuffix("\n").split("\n")]
 
 
 def _edges(data: bytes | bytearray) -> NDArray[np.int64]:
-    """Return where each line begins, and where the last one ends."""
+    """Return the beginning of each line, and the end of the last one."""
     codes = np.frombuffer(data, dtype=np.uint8)
     starts = range(0, len(codes), _BLOCK_BYTES)
     ends = [np.flatnonzero(codes[i : i + _BLOCK_BYTES] == ord("\n")) + i + 1 for i in starts]
@@ -152,16 +152,16 @@ def read_lines(path: str | os.PathLike[str], *, labels: bool = False) -> list[st
     r"""Read the lines of a text file as the command line reads outputs and references.
 
     Lines end at "\n" only: `str.splitlines` and universal newlines would split segments in two.
-    Empty lines are segments, and trailing whitespace is dropped, as sacreBLEU does.
+    Empty lines are segments, and trailing whitespace is dropped, as in sacreBLEU.
 
     Parameters
     ----------
     path : str or path
-        Of a UTF-8 file, `.gz` included, or ``"-"`` for standard input.
+        A UTF-8 file, perhaps `.gz`, or ``"-"`` for standard input.
     labels : bool
-        Whether the lines are labels (`groups`, `strata`) or ids. A byte order mark before them is
-        no part of the first one. Of texts it stays, with a `UserWarning`: sacreBLEU keeps it too,
-        and a score that lacks it would be another.
+        Whether the lines are labels (`groups`, `strata`) or ids. A byte order mark before labels is
+        removed. For texts it is kept, with a `UserWarning`, because sacreBLEU keeps it too and
+        scores would differ without it.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def stem_of(path: str) -> str:
 
 
 def apart(names: Sequence[str]) -> list[str]:
-    """Return names without the parts with which all begin or end; two signs of each are left."""
+    """Return names without common beginnings and endings, at least two characters each."""
     parts = [_DOT.split(name) for name in names]
     for end in (0, -1):
         while len(names) > 1 and min(map(len, parts)) > 1 and len({of[end] for of in parts}) == 1:
@@ -223,7 +223,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_text(path: Path) -> bytes | bytearray:
-    """Return the bytes of a text; a .gz that stands for far more than text is refused."""
+    """Return the bytes of a text; a .gz that expands far more than text is refused."""
     if stat.S_ISFIFO(path.stat().st_mode):
         found = _read_pipe(path)
         _refuse_compressed(_compression(found[:_LONGEST]))
@@ -238,14 +238,14 @@ def read_text(path: Path) -> bytes | bytearray:
             data += block
             if len(data) > most:
                 raise OSError(
-                    f"its {size:,} bytes stand for more than {most:,}, as those of a text do not; "
-                    f"unpack it if you trust it"
+                    f"its {size:,} bytes expand to more than {most:,}, which is unusual for text; "
+                    "unpack it if you trust it"
                 )
         return data
 
 
 def _compression(begin: bytes) -> str:
-    """Return the program that compressed a file which begins so: "xz"; "" for none."""
+    """Return the program that compressed a file, from its first bytes: "xz"; "" for none."""
     return next((kind for kind, magic in _COMPRESSED.items() if re.match(magic, begin)), "")
 
 
@@ -256,11 +256,11 @@ def _refuse_compressed(kind: str) -> None:
 
 
 def _read_pipe(path: Path) -> bytes:
-    """Return all that is written to a pipe."""
+    """Return everything that is written to a pipe."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with open(descriptor, "rb", buffering=0) as file:
         until = time.monotonic() + PATIENCE
-        # Nothing (b"") is read while nothing has the other end open, and None until it writes.
+        # b"" is read while the other end is closed, and None until something is written.
         while (first := file.read(1)) == b"" and time.monotonic() < until:
             time.sleep(0.02)
         if first == b"":

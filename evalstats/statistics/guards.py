@@ -1,8 +1,7 @@
-"""What is this input? Rules that tell when texts or lists are not what they are taken for.
+"""Checks of the input: rules for texts or lists that are probably not what they seem.
 
-A rule raises an `InputError` when no other reading is likely, or returns a caution, which results
-print. Each rule has its sentence, which says what to do, and must stay silent on good data: a rule
-that fires there is worse than none.
+A rule raises an `InputError` if no other reading is likely, or returns a caution, which results
+print. Its sentence includes advice, and it must stay silent on good data.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from evalstats.text.tokenization import language_of
 
 #: Outputs of a system, a list or the lines of a file.
 Texts = Sequence[str] | Lines
-#: What is said of texts by the system that it is about; "" stands for all systems.
+#: Cautions about texts, by system; "" is for all systems.
 Cautions = Mapping[str, Sequence[Caution]]
-#: The least number, and the least share, of empty outputs that is worth a word.
+#: The least number, and the least share, of empty outputs for a caution.
 _FEWEST_EMPTY, _SHARE_EMPTY = 3, 0.05
-#: Fewer texts may all be the same without a word.
+#: The least number of equal texts for a caution.
 _FEWEST_ALIKE = 10
 #: Percentages are so many times as large as shares, or more; how far an estimated variance may be
 #: above the largest one.
@@ -43,23 +42,23 @@ _NONE, _LONGEST_NONE = {"nan", "none", "null", "n/a", "<na>", "undefined", "[]",
 _BITS = 5
 #: Marks are worth a word on so many texts: sacreBLEU's number, or a share of fewer texts.
 _FEWEST_MARKED, _SHARE_MARKED, _MANY_MARKED = 5, 0.05, 100
-#: Texts that are looked at to tell how a tokenizer reads them.
+#: Number of texts to examine for a tokenizer.
 _SAMPLE = 100
-#: Texts with more bytes per character may be in another script than the Latin one.
+#: Texts with more bytes per character may not be in the Latin script.
 _MOST_BYTES = 1.1
-#: Lists of words have so many on average, and their texts share so many different ones.
+#: Thresholds for lists of words: their average length, and shared words.
 _FEWEST_WORDS, _FEWEST_SHARED = 3.0, 1.5
-#: What pieces of words are marked with: by subword-nmt, and by SentencePiece.
+#: Marks of subwords: of subword-nmt, and of SentencePiece.
 _PIECE_MARKS = ("@@ ", "▁")
 
 
 class Marks(NamedTuple):
-    """On how many of N texts something is seen."""
+    """Numbers of N texts with some marks."""
 
     n: int
     empty: int
     spaced: int  # end in " .", as tokenised text does
-    pieces: int  # have marks of pieces of words
+    pieces: int  # have marks of subwords
     decomposed: int  # an accent is a character of its own (NFD)
     many: float  # so many texts are too many to be chance
     usual: str = ""  # the text that more than half are, if there is one
@@ -86,7 +85,7 @@ def marks_of(texts: Iterable[str]) -> Marks:
     counts: Counter[int] = Counter()
     ahead, usual = 0, ""
     for text in texts:
-        # What more than half are is ahead at the end (Boyer and Moore, 1991).
+        # A majority text remains at the end (Boyer and Moore, 1991).
         if not ahead:
             usual = text
         ahead += 1 if text == usual else -1
@@ -103,14 +102,14 @@ def _counted(counts: Mapping[int, int], usual: str = "") -> Marks:
 
 
 def _count(usual: str, texts: Iterable[str | None]) -> int:
-    """Return how many texts are this one, 0 for an empty one."""
+    """Return the number of texts equal to this one, 0 if it is empty."""
     return sum(text == usual for text in texts) if usual.strip() else 0
 
 
 def _said_of_alike(
     marks: Mapping[str, Marks], outputs: Mapping[str, Texts], streams: Sequence[Texts]
 ) -> dict[str, list[Caution]]:
-    """Say of systems, and of references (""), that they are one text, as an error message is."""
+    """Return cautions if outputs, or references (""), are mostly the same text."""
     usual, n = marks[""].usual, marks[""].n
     cautions: dict[str, list[Caution]] = {}
     if n >= _FEWEST_ALIKE and _count(usual, streams[0]) == n:
@@ -124,15 +123,17 @@ def _said_of_alike(
 
 
 def _alike(name: str, n_alike: int, n: int, text: str = "") -> Caution:
-    """Return the caution that outputs are one text."""
-    said = f"{n_alike:,} of {n:,} outputs of {name} are the same text,{text} which is no reference."
+    """Return the caution that outputs are the same text."""
+    said = (
+        f"{n_alike:,} of {n:,} outputs of {name} are the same text,{text} which is not a reference."
+    )
     return Caution(said, "alike")
 
 
 def text_cautions(
     metrics: Sequence[Metric], outputs: Mapping[str, Texts], streams: Sequence[Texts]
 ) -> list[Cautions]:
-    """Return for each metric what may make the scores of texts invalid.
+    """Return cautions about texts for each metric.
 
     `streams` are the references: the first of each segment, then further ones, `None` if absent.
     """
@@ -144,8 +145,10 @@ def text_cautions(
     marks = {"": expected, **{name: marks_of(texts) for name, texts in outputs.items()}}
     n_blank = expected.empty - max(marks[name].empty for name in outputs)
     if len(streams) == 1 and n_blank >= _few_empty(expected.n):
-        what = f"{expected.empty:,} of {expected.n:,} references are empty, and the outputs are not"
-        in_all.append(Caution(f"{what}: nothing is right there; leave these out.", "texts"))
+        what = f"{expected.empty:,} of {expected.n:,} references are empty, but the outputs are not"
+        in_all.append(
+            Caution(f"{what}: no output can be right there; leave these segments out.", "texts")
+        )
     alike = _said_of_alike(marks, outputs, streams)
     cautions: list[Cautions] = []
     for metric in metrics:
@@ -178,7 +181,7 @@ _FEW = 20
 
 
 def kept_of(outputs: Iterable[str], references: Iterable[Sequence[str]]) -> NDArray[Any]:
-    """Return what is kept of texts, `(N,)`, to say later what `text_cautions` says of them."""
+    """Return the records of texts, `(N,)`, from which `kept_cautions` makes cautions later."""
     rows = []
     for output, texts in zip(outputs, references, strict=True):
         bits = bits_of(output) + (bits_of(texts[0]) << _BITS)
@@ -193,19 +196,19 @@ def checksum(texts: Sequence[str]) -> int:
 
 
 def is_foreign(text: str) -> bool:
-    """Say whether most characters of a text are of another script than the Latin one."""
+    """Return whether most characters of a text are not Latin."""
     return not text.isascii() and 2 * len(text.encode("utf-8", "replace")) > 3 * len(text)
 
 
 def few_of(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return a few of the foreign texts: the same ones, however texts are split into batches."""
+    """Return a few of the foreign texts: the same ones for every split into batches."""
     return tuple(sorted({*filter(is_foreign, texts)}, key=lambda x: (checksum([x]), x))[:_FEW])
 
 
 def kept_cautions(
     metric: Metric, name: str, kept: NDArray[Any], foreign: Sequence[str]
 ) -> Cautions:
-    """Return what may make the scores of a system's texts invalid, by what is kept of them."""
+    """Return cautions about the texts of a system, from their records."""
     bits, n = kept["bits"], len(kept)
     seen, expected = (_counted(Counter((bits >> i & 31).tolist())) for i in (0, _BITS))
     said: dict[str, list[Caution]] = {
@@ -224,9 +227,9 @@ def kept_cautions(
     return {system: several for system, several in said.items() if several}
 
 
-#: Names of what tells records apart, by which a table given as texts is known.
+#: Names of ids of records, to recognise a table given as texts.
 _IDS = frozenset(("id", "idx", "index", "key", "segment", "segment_id", "sample_id", "item_id"))
-#: What records call the text of a system, or what it is compared with.
+#: Names of fields with the text of a system, or its reference.
 _TEXT_KEYS = re.compile(
     r"prediction|output|hypothes|translation|response|completion|answer|generat|text|ref|target",
     re.I,
@@ -234,10 +237,10 @@ _TEXT_KEYS = re.compile(
 
 
 def check_records(outputs: Mapping[str, Texts], references: Texts) -> None:
-    """Refuse JSON lines and tables that are given as texts: names and marks would be scored.
+    """Refuse JSON lines and tables given as texts, whose names and syntax would be scored.
 
-    Outputs may be JSON: then the references are objects, too, which have most keys in common with
-    them, and neither is a file of JSON lines by its name.
+    Outputs that are JSON themselves are allowed: then references are objects with mostly the same
+    keys, and file names do not end in .jsonl.
     """
     given = {"the references": references, **outputs}
     keys_of = {name: _keys_of(texts) for name, texts in given.items()}
@@ -252,18 +255,18 @@ def check_records(outputs: Mapping[str, Texts], references: Texts) -> None:
             text = next(filter(_TEXT_KEYS.search, keys), list(keys)[-1])
             raise InputError(
                 f"{where} holds JSON lines, with {', '.join(map(repr, list(keys)[:4]))} in each, "
-                f"and not texts: write what {text!r} says to a file, a segment a line; scores go "
-                f"without -i, as a log"
+                f"not texts: write the values of {text!r} to a file, one segment per line; give "
+                "scores without -i, as a log"
             )
         if columns := _header_of(texts):
             raise InputError(
-                f"{where} is a table, with the columns {', '.join(columns[:4])}, and not texts: "
-                f"write the column of texts alone, without a header, a segment a line"
+                f"{where} is a table, with the columns {', '.join(columns[:4])}, not texts: write "
+                "only the column of texts to a file, without a header, one segment per line"
             )
 
 
 def _keys_of(texts: Texts) -> dict[str, None]:
-    """Return all keys of texts that are JSON; none where any is no object, nor text in quotes."""
+    """Return all keys of texts that are JSON objects or quoted texts; none if any is not."""
     known: dict[str, None] = {}
     for text in islice(filter(str.strip, texts), _SAMPLE):
         if not text.lstrip().startswith(("{", '"')):
@@ -277,7 +280,7 @@ def _keys_of(texts: Texts) -> dict[str, None]:
 
 
 def _header_of(texts: Texts) -> list[str]:
-    """Return the names of columns where the first text is the header of a table, with ids."""
+    """Return the names of columns if the first text is the header of a table with ids."""
     first, *others = islice(texts, _SAMPLE)
     for mark in "\t,;":
         names = [name.strip('" ') for name in first.split(mark)]
@@ -287,7 +290,7 @@ def _header_of(texts: Texts) -> list[str]:
 
 
 def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str]:
-    """Yield what is odd about references: tabs, and empty ones beside others."""
+    """Yield cautions about references: tabs, and empty ones beside others."""
     tabs = min(text.count("\t") for text in streams[0] if text is not None)
     if tabs:
         yield (
@@ -301,9 +304,9 @@ def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str
         n_blank += any(blanks) and not all(blanks)
     if n_blank:
         yield (
-            f"{n_blank:,} of {n:,} segments have an empty reference beside others, which counts as "
-            f"a reference of length 0; if it is absent, give None in its place, on the command "
-            f"line --blank-is-absent."
+            f"{n_blank:,} of {n:,} segments have an empty reference beside others, which counts "
+            "as a reference of length 0; if it is absent, give None instead (on the command line "
+            "--blank-is-absent)."
         )
 
 
@@ -313,7 +316,7 @@ def _few_empty(n: int) -> float:
 
 
 def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) -> Iterator[Caution]:
-    """Yield what is odd about the outputs of a system beside the references."""
+    """Yield cautions about the outputs of a system, compared with the references."""
     outputs = f"of {seen.n:,} outputs of {name}"
     # As a reference such a text is a word.
     none = 0 if expected.none else seen.none
@@ -323,26 +326,27 @@ def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) ->
     if seen.spaced >= seen.many:
         end = f"{seen.spaced:,} {outputs} end in ' .', as tokenised text does"
         if expected.spaced < expected.many:
-            yield Caution(f"{end}, and the references do not: detokenise them.", "texts")
+            yield Caution(f"{end}, but the references do not: detokenise them.", "texts")
         elif isinstance(metric, BLEU) and metric.tokenizer != "none":
             yield Caution(
-                f"{end}, and {metric.name} expects text that is not: detokenise it.", "texts"
+                f"{end}, but {metric.name} expects text that is not tokenised: detokenise it.",
+                "texts",
             )
     if seen.pieces >= seen.many and expected.pieces < expected.many:
         yield Caution(
-            f"{seen.pieces:,} {outputs} have pieces of words ('@@ ' or '▁'), and the references "
-            f"do not: join the pieces first.",
+            f"{seen.pieces:,} {outputs} contain subwords ('@@ ' or '▁'), but the references do "
+            "not: join the subwords first.",
             "texts",
         )
     if seen.decomposed >= seen.many and expected.decomposed < expected.many:
         yield Caution(
-            f"{seen.decomposed:,} {outputs} have accents as characters of their own (NFD), and "
-            f"the references do not: bring both to NFC (unicodedata.normalize).",
+            f"{seen.decomposed:,} {outputs} have accents as separate characters (NFD), but the "
+            "references do not: convert both to NFC (unicodedata.normalize).",
             "texts",
         )
 
 
-#: What texts are parts of, in the names of labels: those of one are more alike than others.
+#: Names of labels of documents and other wholes, whose parts resemble each other.
 _WHOLES = re.compile(
     r"(document|doc|passage|dialog|dialogue|conversation|conv|chat|thread|session|article|story|"
     r"paragraph|page|call|meeting|interview|cluster)(name|id|s)?"
@@ -350,17 +354,17 @@ _WHOLES = re.compile(
 
 
 def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
-    """Return a caution where labels say that items are parts of documents, which nothing counts.
+    """Return a caution if items are parts of documents by their labels, but no groups are given.
 
-    Not where each item has a label of its own, or all have one.
+    Not if each item has its own label, or if all have the same.
     """
     for name, cells in labels.items():
         n, n_wholes, called = len(cells), len(set(cells)), name.rpartition(".")[2]
         if _WHOLES.fullmatch(plain(called)) and 1 < n_wholes < n:
             return [
                 Caution(
-                    f"{n:,} {plural(unit)} are of {n_wholes:,} {plural(called)}, and count as if "
-                    f'they were independent, so that errors are too small: give groups="{name}".',
+                    f"{n:,} {plural(unit)} come from {n_wholes:,} {plural(called)} but count as "
+                    f'independent, so standard errors are too small: give groups="{name}".',
                     "units",
                 )
             ]
@@ -389,7 +393,7 @@ def share_and_percentage(
 
 
 def check_reference_lists(outputs: Mapping[str, Any], references: object) -> None:
-    """Refuse references that are lists of words: each word would be a reference.
+    """Refuse references that are lists of words, because each word would be a reference.
 
     Lists of answers, `["42", "forty-two"]`, are references: few of them are words of the output.
     """
@@ -411,7 +415,7 @@ def check_reference_lists(outputs: Mapping[str, Any], references: object) -> Non
     ]
     if pairs and sum(len(a & b) for a, b in pairs) >= _FEWEST_SHARED * len(pairs):
         raise InputError(
-            "references[0] is a list of words, of which each would be a reference: give one "
-            "string per segment, as in ' '.join(words); if words are what you mean, give "
+            "references[0] is a list of words, and each word would be a reference: give one "
+            "string per segment, as in ' '.join(words); if this is intended, give "
             "evalstats.References(references)"
         )

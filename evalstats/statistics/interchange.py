@@ -1,8 +1,8 @@
-"""Statistics as files, and what tells a metric from others, in files and wherever tables meet.
+"""Statistics as files, and the identity of metrics, in files and between tables.
 
-An archive of one array, the counts in the narrowest integers that hold them. The header says which
-systems, metric and references they belong to. Files come from other people: what is not exactly
-what `write` writes is refused, or read as the same statistics.
+An archive of one array, with counts in the narrowest integer type. The header has the systems,
+metric and references. Files may come from strangers: anything that `write` would not write is
+refused, or read as the same statistics.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evalstats.results.version import version
 
 _FORMAT, _VERSION, _ARRAY = "evalstats segment statistics", 1, "statistics"
 _INTEGERS = ("u1", "i1", "u2", "i2", "u4", "i4", "i8", "u8")
-#: Fields of `SegmentStatistics` that the header holds as they are, and what they may be.
+#: Fields of `SegmentStatistics` that the header stores unchanged, with their types.
 _PLAIN: dict[str, tuple[type, ...]] = {
     "systems": (list,),
     "segment_ids": (list, NoneType),
@@ -34,7 +34,7 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "unit": (str,),
     "part": (str,),
 }
-#: Mappings, which few files have.
+#: Mappings, stored only if not empty.
 _RARE = ("labels", "cautions")
 _SCALARS = (bool, int, float, str, NoneType)
 #: Modules of the metrics that can be rebuilt from their parameters, by the name of the class.
@@ -46,7 +46,7 @@ _OWN = {
 
 
 def plain_cautions(cautions: Any) -> dict[str, list[list[str]]]:
-    """Return the kind and the sentence of each caution of a system, as `as_cautions` reads them."""
+    """Return the kind and the sentence of each caution of a system, for `as_cautions`."""
     return {
         name: [[caution.kind, f"{caution.said}."] for caution in several]
         for name, several in cautions.items()
@@ -65,7 +65,7 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
         **{name: getattr(table, name) for name in _PLAIN},
         **{name: mapping for name, mapping in rare.items() if mapping},
     }
-    # Reading and writing zip files takes longer to load than this file.
+    # Imported here, since the modules for zip files are slow to load.
     from evalstats.statistics.archives import write_archive
 
     write_archive(target, header, {_ARRAY: narrowest(table.values)})
@@ -80,12 +80,12 @@ def as_target(path: str | os.PathLike[str]) -> Path:
 
 
 def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
-    """Return the fields that `write` wrote; `metric` is needed for one that is not evalstats'."""
+    """Return the fields from `write`; `metric` is needed if it is not one of evalstats'."""
     from evalstats.statistics.archives import read_archive
 
     header, arrays = read_archive(path, "iuf")
     if header.get("format") != _FORMAT or list(arrays) != [_ARRAY]:
-        raise InputError(f"it is not a file of {_FORMAT}")
+        raise InputError(f"it is not a file in the format {_FORMAT}")
     if header.get("version") != _VERSION:
         raise InputError(
             f"format version {shown(header.get('version'))}, but this evalstats reads {_VERSION}; "
@@ -102,15 +102,15 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
 
 
 def metric_record(metric: Metric) -> dict[str, Any]:
-    """Return what a file says of a metric, of which `metric_of` makes it again."""
+    """Return the record of a metric for a file, from which `metric_of` rebuilds it."""
     return {**identity(metric), "signature": metric.signature, **made_by(metric)}
 
 
 def metric_of(header: dict[str, Any], metric: object = None) -> Metric:
-    """Return the metric of a file, which must be the given one; ours need not be given."""
+    """Return the metric of a file, which must equal the given one; optional for ours."""
     record = _field(header, "metric", dict)
     signature = _field(record, "signature", str)
-    # Signatures round: of our own metrics the parameters count.
+    # Signatures are rounded, so the parameters of our metrics are compared.
     known = rebuilt(record) if metric is None or record.get("class") in _OWN else None
     asked = as_metric(known if metric is None else metric)
     if known and not is_same_metric(known, asked):
@@ -126,7 +126,7 @@ def metric_of(header: dict[str, Any], metric: object = None) -> Metric:
 
 
 def identity(metric: Metric) -> dict[str, Any]:
-    """Return what tables say of a metric, as JSON gives it back, whatever sacreBLEU's version."""
+    """Return the identity of a metric, as it is after JSON, without sacreBLEU's version."""
     return {
         "name": metric.name,
         "signature": MetricSignature.of(metric.signature).unversioned,
@@ -136,11 +136,11 @@ def identity(metric: Metric) -> dict[str, Any]:
 
 
 def made_by(metric: Metric) -> dict[str, Any]:
-    """Return the class and the options of which `rebuilt` makes one of evalstats' metrics again."""
+    """Return the class and the options from which `rebuilt` makes one of evalstats' metrics."""
     kind, options = type(metric), _options(metric)
     inner = {n: getattr(metric, n) for n in options if isinstance(getattr(metric, n), Metric)}
     options |= {name: {"name": one.name, **made_by(one)} for name, one in inner.items()}
-    # A subclass of ours is a metric of one's own, and so is ours of a metric of one's own.
+    # A user's subclass counts as a user's metric, and so does our metric around one.
     is_own = _OWN.get(kind.__name__) == kind.__module__
     if not is_own or any(options[name]["class"] is None for name in inner):
         return {"class": None, "parameters": None}
@@ -148,7 +148,7 @@ def made_by(metric: Metric) -> dict[str, Any]:
 
 
 def parameters(metric: Metric) -> dict[str, Any]:
-    """Return a metric's class and options; what is no plain value is left to the signature."""
+    """Return a metric's class and options; values that are not plain are in the signature."""
     kind = type(metric)
     return {"class": f"{kind.__module__}.{kind.__qualname__}", **_options(metric)}
 
@@ -169,17 +169,17 @@ def _options(metric: Any) -> dict[str, Any]:
 
 
 def is_same_metric(a: Metric, b: Metric) -> bool:
-    """Return whether two metrics are one: class and options, not only their rounded signatures."""
+    """Return whether two metrics are equal in class and options, not only in rounded signatures."""
     return identity(a) == identity(b) and parameters(a) == parameters(b)
 
 
 def rebuilt(record: dict[str, Any]) -> Metric:
-    """Return the metric of which a file has the class and the options, or say what is wrong."""
+    """Return the metric from the class and the options in a file."""
     name = _field(record, "class", str, NoneType)
     if name is None:
         raise InputError(
-            f"its metric {shown(_field(record, 'name', str))} is not one of evalstats'; "
-            f"give the object that made it as metric="
+            f"its metric {shown(_field(record, 'name', str))} is not one of evalstats'; give its "
+            "object as metric="
         )
     if name not in _OWN:
         raise InputError(f"its metric class {shown(name)} is unknown to this version of evalstats")
@@ -188,7 +188,7 @@ def rebuilt(record: dict[str, Any]) -> Metric:
     if any(field.name == "metric" for field in fields(kind)):
         inner = _field(parameters, "metric", dict)
         if inner.get("class") == name:
-            raise InputError(f"parameters of {name}: a judge has no judge")
+            raise InputError(f"parameters of {name}: a judge cannot have a judge")
         parameters = {**parameters, "metric": rebuilt(inner)}
     try:
         metric: Metric = kind(**parameters)
@@ -205,7 +205,7 @@ def _field(record: dict[str, Any], key: str, *kinds: type) -> Any:
 
 
 def narrowest(values: NDArray[Any]) -> NDArray[Any]:
-    """Return counts in the narrowest integers that hold them, anything in little-endian order."""
+    """Return counts in the narrowest integer type, and all values in little-endian order."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
         kinds = [np.iinfo(np.dtype(name)) for name in _INTEGERS]

@@ -1,6 +1,6 @@
 """The waist of the hourglass: statistics of S systems on N segments, `(S, N, k)`.
 
-What its fields can be (names, ids, labels of segments, numbers) is checked here as well.
+The checks of its fields (names, ids, labels of segments, numbers) are here as well.
 """
 
 from __future__ import annotations
@@ -39,49 +39,49 @@ Labels = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True, eq=False)
 class SegmentStatistics:
-    """Statistics of every segment of every system under one metric.
+    """Statistics of every segment of every system for one metric.
 
     Parameters
     ----------
     values : array_like, shape (S, N, k)
-        Finite numbers; one `(N, k)` block per system, rows as `metric.columns` names them.
+        Finite numbers; one `(N, k)` block per system, with the columns of `metric.columns`.
     systems : sequence of str
-        S different names: like the strings below printable, on one line, of at most 1,000
-        characters, none of them invisible (zero-width or bidirectional).
+        S different names. Like the strings below, they must be printable, on one line, with at most
+        1,000 characters, and without invisible ones (zero-width or bidirectional).
     metric : Metric or str
-        What turns summed rows into a score.
+        The metric, by name or as an object.
     reference_label : str, optional
         Number of references per segment for the signature ("1", "2", "var").
     fingerprint : str, optional
         Hash of the references (`References.fingerprint`); statistics made against different
         references are not joined or compared. `extract` sets it.
     segment_ids : sequence of str, optional
-        N different names of the segments; statistics with other ids are refused likewise.
+        N different names of the segments; statistics with different ids are not joined either.
     labels : mapping of str to sequence of str, optional
-        What else is known of the segments, N strings a name: documents, domains, hashes of the
-        items. ``groups="document"`` and ``strata="domain"`` mean these. Statistics whose labels of
-        one name differ are refused likewise.
+        Labels of the segments by name, N strings each: documents, domains, hashes of the items.
+        ``groups="document"`` and ``strata="domain"`` refer to these. Statistics with different
+        labels of the same name are not joined either.
     metric_signature : str, optional
-        Signature of the metric that made the statistics, where another version of sacreBLEU did;
-        by default the metric's own.
+        Signature of the metric that made the statistics, if it was another version of sacreBLEU; by
+        default the metric's own.
     repeats : array_like, shape (S, N, 3), optional
-        Where a score is the mean of several answers to an item: how many, their sum, and the sum
-        of their squares. `compare` says with it how much is items and how much trials, and `cases`
-        tests each item. Files and groups do not keep it; statistics of `Trials` need none.
+        If a score is the mean of several answers to an item: their number, sum, and sum of squares.
+        `compare` uses it to separate the variance of items and trials, and `cases` to test each
+        item. It is not kept in files and groups, and not needed for statistics of `Trials`.
     cautions : mapping of str to sequence of str or Caution, optional
-        What may make the numbers invalid, by the system that it is about, or "" for all: sentences
-        that results print as cautions. `extract` says of texts that they are tokenised or empty, or
-        in a language for which the metric is not made.
+        Reasons why numbers may be invalid, by system, or "" for all: sentences that results print
+        as cautions. `extract` adds them if texts are tokenised or empty, or in a language that the
+        metric does not suit.
     unit : str, optional
-        What a segment is called in all that is said of it: "question"; by default "segment".
+        Name of a segment in all results, such as "question"; by default "segment".
     part : str, optional
-        What the tasks of a suite are called of which this is one: "benchmark".
+        Name of a task in a suite, such as "benchmark".
 
     Raises
     ------
     InputError
-        When shapes, names or numbers do not fit, and for counts that no text has
-        (`Metric.check_statistics`); the message says which.
+        If shapes, names or numbers do not match, and for impossible counts
+        (`Metric.check_statistics`).
 
     Examples
     --------
@@ -121,12 +121,12 @@ class SegmentStatistics:
             if getattr(self, name) is not None:
                 label(getattr(self, name), name)
         own = metric.signature
-        # It may be long, as the metric's own, and name versions of sacreBLEU beside.
+        # It may be long, like the metric's own, and contain versions of sacreBLEU.
         made_by = label(self.metric_signature or own, "metric_signature", len(own) + MOST_NAME)
         if made_by != own:
             signed = MetricSignature.of(made_by)
             if signed.unversioned != MetricSignature.of(own).unversioned:
-                raise InputError(f"metric_signature must fit {own!r}, got {shown(made_by)}")
+                raise InputError(f"metric_signature must match {own!r}, got {shown(made_by)}")
         label(self.part, "part")
         ids, (n_systems, n_segments, _) = self.segment_ids, values.shape
         # The class is frozen.
@@ -165,7 +165,7 @@ class SegmentStatistics:
         return scores_of(self.metric, self.totals)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether all fields are equal; of metrics, sacreBLEU's version does not count."""
+        """Return whether all fields are equal; sacreBLEU's version is ignored."""
         if not isinstance(other, SegmentStatistics):
             return NotImplemented
         plain = ("systems", "reference_label", "fingerprint", "segment_ids", "metric_signature")
@@ -193,13 +193,13 @@ class SegmentStatistics:
     def grouped(self, groups: Iterable[Hashable]) -> SegmentStatistics:
         """Sum the statistics within groups (documents), `(S, N, k) -> (S, G, k)`.
 
-        Resampling the result resamples whole documents, which is what to do when segments of a
-        document resemble each other. `groups` are N labels, one a segment; groups keep the order
-        of their first segment.
+        Resampling the result resamples whole documents; use it if segments of a document resemble
+        each other. `groups` are N labels, one per segment; groups are in the order of their first
+        segment.
         """
         codes = group_codes(groups, self.n_segments)
         summed = summed_within(self.values, codes)
-        # The same references, grouped otherwise, are not the same rows.
+        # The same references with other groups are different rows.
         digest = sha256(f"{self.fingerprint}|groups|".encode() + codes.astype("<i8").tobytes())
         fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
         first = np.unique(codes, return_index=True)[1]
@@ -213,15 +213,15 @@ class SegmentStatistics:
         )
 
     def select(self, segments: Iterable[int]) -> SegmentStatistics:
-        """Return the statistics of some segments, by number, in the order given.
+        """Return the statistics of some segments, by number, in the given order.
 
-        The fingerprint of the references goes where anything changes.
+        The fingerprint of the references is dropped if anything changes.
         """
         places = as_places(segments, self.n_segments)
         if np.array_equal(places, np.arange(self.n_segments)):
             return self
         ids = self.segment_ids
-        whole = f"Of all {counted(self.n_segments, self.unit)}, of which {len(places):,} are here"
+        whole = f"Among all {counted(self.n_segments, self.unit)} ({len(places):,} are selected)"
         return replace(
             self,
             cautions={
@@ -238,9 +238,9 @@ class SegmentStatistics:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the statistics to a file that ends in ``.npz``, whole or not at all.
 
-        The file holds numbers, names, labels, the metric's configuration and a hash of the
-        references: no text. The same statistics make the same file, byte for byte. What is there is
-        replaced; a path that cannot be written raises an `InputError`.
+        The file contains numbers, names, labels, the metric's configuration and a hash of the
+        references, but no text. Equal statistics give equal files, byte for byte. An existing file
+        is replaced; a path that cannot be written raises an `InputError`.
         """
         interchange.write(path, self)
 
@@ -250,15 +250,15 @@ class SegmentStatistics:
     ) -> SegmentStatistics:
         """Read statistics that `save` wrote.
 
-        Safe for files from strangers: nothing is unpickled, every name is printable, and memory
-        stays in proportion to the length of the file. `metric`, which made the statistics, is
-        needed where it is not one of evalstats' own; it must be the one in the file.
+        Safe for files from strangers: nothing is unpickled, every name is printable, and memory is
+        proportional to the length of the file. `metric` is needed if it is not one of evalstats'
+        own; it must equal the metric in the file.
 
         Raises
         ------
         InputError
-            When the file is missing, damaged, not of this format, of another metric, or holds
-            what statistics cannot be (NaN, wrong shapes, counts that no text has:
+            If the file is missing, damaged, in another format, or for another metric, or if its
+            statistics are impossible (NaN, wrong shapes, or counts refused by
             `Metric.check_statistics`).
         """
         try:
@@ -268,18 +268,18 @@ class SegmentStatistics:
 
     @staticmethod
     def join(*tables: SegmentStatistics) -> SegmentStatistics:
-        """Put systems side by side that were extracted apart, S1 + S2 + ... systems.
+        """Put separately extracted systems side by side, S1 + S2 + ... systems.
 
         Parameters
         ----------
         *tables : SegmentStatistics
-            Of different systems. A fingerprint or ids that one table lacks are not checked, and
-            the result has none.
+            Tables of different systems. If one table lacks a fingerprint or ids, they are not
+            checked, and the result has none.
 
         Raises
         ------
         InputError
-            When metrics, segments or references differ, or a system occurs twice.
+            If metrics, segments or references differ, or if a system occurs twice.
 
         Examples
         --------
@@ -326,21 +326,21 @@ class SegmentStatistics:
         Parameters
         ----------
         *tables : SegmentStatistics
-            With ids, which may stand in any order.
+            Tables with ids, in any order.
         missing : {"error", "intersect"}
-            What to do about segments that not all tables have: refuse them, or keep those that all
-            have (`n_segments` says how many), in the order of the first table.
+            What to do if tables have different segments: refuse, or keep the common segments (their
+            number is `n_segments`), in the order of the first table.
 
         Returns
         -------
         tuple of SegmentStatistics
-            As many as were given, to be joined (`join`) or compared.
+            The aligned tables, to be joined (`join`) or compared.
 
         Raises
         ------
         InputError
-            When a table has no ids, segments are missing, or a segment has other `labels` of one
-            name in two tables (a document, a hash of the item).
+            If a table has no ids, if segments are missing, or if two tables have different `labels`
+            (a document, a hash of the item) for a segment.
 
         Examples
         --------
@@ -356,7 +356,7 @@ class SegmentStatistics:
         for i, table in enumerate(tables):
             if table.segment_ids is None:
                 raise InputError(
-                    f"align needs segment_ids, which table {i} ({', '.join(table.systems)}) lacks"
+                    f"align needs segment_ids, but table {i} ({', '.join(table.systems)}) has none"
                 )
             ids.append(table.segment_ids)
         names = [", ".join(table.systems) for table in tables]
@@ -372,19 +372,19 @@ def concatenate(parts: Sequence[SegmentStatistics]) -> SegmentStatistics:
     Parameters
     ----------
     parts : sequence of SegmentStatistics
-        Of the same systems under the same metric, in the order of the test set. Ids, labels and
-        hashes of references that one part lacks are left out.
+        Tables of the same systems and metric, in the order of the test set. Ids, labels and hashes
+        of references are left out if one part lacks them.
 
     Returns
     -------
     SegmentStatistics
-        The same numbers as of the whole. Its fingerprint is that of all parts in their order, so
-        that systems whose parts were extracted apart can be joined.
+        The same numbers as for the whole. Its fingerprint covers all parts in order, so that
+        systems extracted in the same parts can be joined.
 
     Raises
     ------
     InputError
-        When metrics or systems differ, or parts share segments: an id, or all references.
+        If metrics or systems differ, or if parts share segments: an id, or all references.
 
     Examples
     --------
@@ -426,7 +426,7 @@ def concatenate(parts: Sequence[SegmentStatistics]) -> SegmentStatistics:
 
 
 def _cautions_of_parts(tables: Sequence[SegmentStatistics]) -> dict[str, list[Caution]]:
-    """Return what is said of all parts once, and of some parts with the number of the part."""
+    """Return cautions of all parts once, and cautions of some parts with the part's number."""
     joined: dict[str, list[Caution]] = {}
     for name in dict.fromkeys(name for table in tables for name in table.cautions):
         parts = [as_cautions(table.cautions).get(name, ()) for table in tables]
@@ -439,7 +439,7 @@ def _cautions_of_parts(tables: Sequence[SegmentStatistics]) -> dict[str, list[Ca
 
 
 def _check_parts(tables: Sequence[SegmentStatistics]) -> None:
-    """Raise unless all have the same systems and metric, and no two the same segments."""
+    """Raise unless all have the same systems and metric, and different segments."""
     first = tables[0]
     for i, table in enumerate(tables):
         if not interchange.is_same_metric(table.metric, first.metric):
@@ -456,8 +456,8 @@ def _check_parts(tables: Sequence[SegmentStatistics]) -> None:
             if shared or (table.fingerprint and table.fingerprint == other.fingerprint):
                 what = f"segment {shown(min(shared))}" if shared else "the same references"
                 raise InputError(
-                    f"parts must be of different segments, but {j} and {i} have {what}; systems "
-                    f"of one name on the same segments need others: replace(table, systems=[...])"
+                    f"parts must have different segments, but {j} and {i} share {what}; to rename "
+                    "systems with the same name, use replace(table, systems=[...])"
                 )
 
 
@@ -495,7 +495,7 @@ def _check_tables(tables: Sequence[object], caller: str) -> None:
 
 
 def _check_agree(tables: Sequence[SegmentStatistics], names: Sequence[str]) -> None:
-    """Raise unless what is known of the segments is the same, whichever tables know it."""
+    """Raise unless the tables agree in everything known about the segments."""
     first: dict[str, tuple[Any, str]] = {}
     for table, name in zip(tables, names, strict=True):
         known: dict[str, Any] = {"number": table.n_segments, "fingerprint": table.fingerprint}
@@ -516,7 +516,7 @@ def _check_agree(tables: Sequence[SegmentStatistics], names: Sequence[str]) -> N
 def _disagreement(
     key: str, first: Any, second: Any, ids: tuple[str, ...] | None
 ) -> tuple[str, object, object]:
-    """Return in words what must be the same, and the two that are not."""
+    """Return in words what must be the same, and the two different values."""
     if key == "number":
         return "have the same segments, got", first, second
     if key == "fingerprint":
@@ -533,7 +533,7 @@ def _disagreement(
 
 
 def as_names(systems: object) -> tuple[str, ...]:
-    """Return different, non-empty system names, or say what is wrong with them."""
+    """Return different, non-empty system names, checked."""
     names = [label(name, "system names") for name in listed(systems, "systems", "names")]
     _check_different(names, "system names")
     if not names:
@@ -542,8 +542,8 @@ def as_names(systems: object) -> tuple[str, ...]:
 
 
 def as_segment_ids(ids: object, n_segments: int) -> tuple[str, ...]:
-    """Return N different names of segments, or say what is wrong with them."""
-    names = listed(ids, "segment_ids", "strings, one a segment")
+    """Return N different names of segments, checked."""
+    names = listed(ids, "segment_ids", "strings, one per segment")
     for name in names:
         if not isinstance(name, str):
             raise InputTypeError(
@@ -556,16 +556,16 @@ def as_segment_ids(ids: object, n_segments: int) -> tuple[str, ...]:
 
 
 def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
-    """Return N strings a name, or say what is wrong with them."""
+    """Return N strings per name, checked."""
     if labels is not None and not isinstance(labels, Mapping):
         raise InputTypeError(
-            f"must be a mapping from names to one string a segment, got {shown(labels)}",
+            f"must be a mapping from names to one string per segment, got {shown(labels)}",
             argument="labels",
         )
     found = {}
     for name, given in (labels or {}).items():
         what = f"labels[{label(name, 'names of labels')!r}]"
-        values = listed(given, what, "strings, one a segment")
+        values = listed(given, what, "strings, one per segment")
         _check_count(values, what, "label", n_segments)
         for value in values:
             if not isinstance(value, str):
@@ -576,9 +576,9 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
 
 
 def as_cautions(cautions: object) -> dict[str, tuple[Caution, ...]]:
-    """Return cautions by the system that they are about, or say what is wrong with them.
+    """Return cautions by system, checked.
 
-    A sentence is about texts. In files a caution is its kind and its sentence.
+    A plain sentence has the kind "texts". In files a caution is its kind and its sentence.
     """
     if not isinstance(cautions, Mapping):
         raise InputTypeError(
@@ -591,7 +591,7 @@ def as_cautions(cautions: object) -> dict[str, tuple[Caution, ...]]:
             one if isinstance(one, list) and len(one) == 2 else (getattr(one, "kind", "texts"), one)
             for one in listed(sentences, "cautions", "sentences")
         ]
-        # They may name systems, whose names may be long.
+        # They may contain long names of systems.
         checked[str(name)] = tuple(
             Caution(label(said, "cautions", 2 * MOST_NAME), label(kind, "kinds of cautions"))
             for kind, said in kinds
@@ -600,7 +600,7 @@ def as_cautions(cautions: object) -> dict[str, tuple[Caution, ...]]:
 
 
 def as_places(segments: object, n_segments: int) -> NDArray[np.intp]:
-    """Return numbers of segments, from 0 on, or say what is wrong with them."""
+    """Return numbers of segments, from 0 on, checked."""
     given = np.asarray(listed(segments, "segments", "numbers"))
     if len(given) == 0:
         raise InputError("segments is empty; give at least one number")
@@ -618,7 +618,7 @@ def labels_at(labels: Labels, places: Sequence[int] | NDArray[np.intp]) -> Label
 
 
 def labels_of_groups(labels: Labels, codes: NDArray[np.intp], first: NDArray[np.intp]) -> Labels:
-    """Return the labels that all segments of a group share with its first, one a group."""
+    """Return the labels that all segments of a group share, one per group."""
     kept = {}
     for name, found in labels.items():
         if all(found[first[code]] == value for code, value in zip(codes, found, strict=True)):
@@ -629,7 +629,7 @@ def labels_of_groups(labels: Labels, codes: NDArray[np.intp], first: NDArray[np.
 def shared_places(
     ids: Sequence[tuple[str, ...]], names: Sequence[str], missing: str
 ) -> list[NDArray[np.intp]]:
-    """Return where each table has the segments that all have, in the order of the first."""
+    """Return the places of the common segments in each table, in the order of the first."""
     choice(missing, ("error", "intersect"), "missing")
     if all(own == ids[0] for own in ids):
         return [np.arange(len(ids[0]))] * len(ids)
@@ -639,9 +639,9 @@ def shared_places(
         gone = [segment for segment in union if segment not in own]
         if gone and missing == "error":
             raise InputError(
-                f"all tables must have the same segments: {len(gone):,} of {len(union):,} are not "
-                f"in that of {name} ({', '.join(map(repr, gone[:3]))}); complete it, or compare "
-                f"what all have with ",
+                f"all tables must have the same segments: {len(gone):,} of {len(union):,} are "
+                f"missing in the table of {name} ({', '.join(map(repr, gone[:3]))}); complete it, "
+                "or compare the common segments with ",
                 Argument("missing", "intersect"),
             )
     shared = [name for name in ids[0] if all(name in own for own in places)]
@@ -654,7 +654,7 @@ def shared_places(
 
 
 def _is_blank(value: object) -> bool:
-    """Return whether a label says nothing: none, or a text without a sign."""
+    """Return whether a label is empty: None, or a blank text."""
     return is_missing(value) or (isinstance(value, str) and not value.strip())
 
 
@@ -662,24 +662,24 @@ def group_codes(
     groups: Iterable[Hashable], n_segments: int, name: str = "groups"
 ) -> NDArray[np.intp]:
     """Return the number of the group of each segment, `(N,)`, in order of first appearance."""
-    labels = listed(groups, name, "labels, one a segment")
+    labels = listed(groups, name, "labels, one per segment")
     _check_count(labels, name, "label", n_segments)
     numbers: dict[Hashable, int] = {}
     try:
         codes = [numbers.setdefault(label, len(numbers)) for label in labels]
     except TypeError as error:
         raise InputTypeError(f"must hold hashable labels: {error}", argument=name) from None
-    # Only different labels are looked at, since that takes time.
+    # Only distinct labels are checked, to save time.
     missing = next((codes.index(n) for value, n in numbers.items() if _is_blank(value)), None)
     if missing is not None:
         raise InputError(
-            f"{name}[{missing}] is {labels[missing]!r}: every segment needs a label; give those "
-            f"without one a label each, or leave the segments out"
+            f"{name}[{missing}] is {labels[missing]!r}: every segment needs a label; label it, or "
+            "leave the segment out"
         )
     if labels and isinstance(labels[0], str) and labels[0].startswith("\ufeff"):
         raise InputError(
-            f"{name}[0] begins with a byte order mark (U+FEFF), so that it is one more label; "
-            f"read labels with read_lines(path, labels=True), or as encoding='utf-8-sig'"
+            f"{name}[0] begins with a byte order mark (U+FEFF), so it is a separate label; read "
+            "labels with read_lines(path, labels=True), or as encoding='utf-8-sig'"
         )
     return np.array(codes, dtype=np.intp)
 
@@ -696,13 +696,13 @@ def _check_count(entries: Sequence[object], name: str, kind: str, n_segments: in
 def _check_different(names: Sequence[str], what: str) -> None:
     repeated = next((name for name, n in Counter(names).items() if n > 1), None)
     if repeated is not None:
-        raise InputError(f"must differ, got {repeated!r} more than once", argument=what)
+        raise InputError(f"must be different, got {repeated!r} more than once", argument=what)
 
 
 def as_values(values: ArrayLike) -> NDArray[Any]:
-    """Return finite numbers as a read-only copy, or say what is wrong with them."""
+    """Return finite numbers as a read-only copy, checked."""
     refuse_masked(values, "values")
-    # A copy, and read-only: what was checked stays as it was.
+    # A read-only copy, so that checked values cannot change.
     try:
         array = np.array(values)
     except ValueError as error:
@@ -738,7 +738,7 @@ def summed_within(values: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[Any]
     if values.dtype.kind in "iu":
         largest = float(np.max(np.sum(np.abs(values.astype(np.float64)), axis=1)))
         kind = np.int64 if largest < 2**63 else np.uint64
-        # Sums of floats are rounded: a little less than what may wrap around is refused.
+        # Sums of floats are rounded, so the limit is slightly below the overflow.
         if largest >= 2**64 or (kind is np.uint64 and np.any(values < 0)):
             raise InputError("values are too large: sums within groups do not fit 64 bits")
     summed = np.zeros((len(values), int(codes.max()) + 1, values.shape[2]), dtype=kind)
@@ -748,9 +748,9 @@ def summed_within(values: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[Any]
 
 
 def missing_scores(metric: Metric, values: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the rows of each system, `(S, N, k) -> (S,)`, whose score is missing.
+    """Count the rows of each system with a missing score, `(S, N, k) -> (S,)`.
 
-    Only means know of such: their count is 0.
+    Only means can have missing scores: their count is 0.
     """
     if metric.columns != Mean.columns:
         return np.zeros(len(values), dtype=np.int64)
@@ -758,15 +758,14 @@ def missing_scores(metric: Metric, values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def unit_scores(metric: Metric, statistics: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the score of each unit alone, `(..., N, k) -> (..., N)`; NaN where one is missing.
+    """Return the score of each single unit, `(..., N, k) -> (..., N)`; NaN if it is missing.
 
-    Units are segments, or groups of them whose statistics were summed
-    (`SegmentStatistics.grouped`).
+    Units are segments, or groups with summed statistics (`SegmentStatistics.grouped`).
 
     Raises
     ------
     InputError
-        Where a unit alone has no score (`Metric.scores_units`).
+        If single units have no score (`Metric.scores_units`).
 
     Examples
     --------
@@ -776,10 +775,10 @@ def unit_scores(metric: Metric, statistics: NDArray[Any]) -> NDArray[np.float64]
     """
     if not metric.scores_units:
         raise InputError(
-            f"{metric.name} is a score of several units together, and one alone has none; take a "
-            f"metric that scores each, as a mean"
+            f"{metric.name} is only defined for several units together; use a metric that scores "
+            "each unit, such as a mean"
         )
     scores = scores_of(metric, np.asarray(statistics, dtype=np.float64))
-    # Only means know of missing scores: their count is 0.
+    # Only means can have missing scores: their count is 0.
     is_missing = statistics[..., 1] == 0 if metric.columns == Mean.columns else False
     return np.where(is_missing, np.nan, scores)

@@ -1,12 +1,12 @@
-"""Strings to integers to counts, for a whole corpus at once; this room knows no metric.
+"""Strings to integers to counts, for a whole corpus at once, independently of any metric.
 
-- `references`: texts and references as users give them, one entry a segment; columns and frames of
-  pandas and polars; sacreBLEU's layout, recognised
-- `tokenization`: sacreBLEU's tokenisers, for a corpus at once or line by line; code points; what
-  texts look like: in which language, tokenised, empty
+- `references`: texts and references as users give them, one entry per segment; columns and frames
+  of pandas and polars; recognition of sacreBLEU's layout
+- `tokenization`: sacreBLEU's tokenisers, for a corpus at once or line by line; code points; whether
+  texts are empty, tokenised, and in which language
 - `porter`: the stemmer of ROUGE
 - `ragged`: rows of unequal length
-- `ids`: one integer for equal tokens, also of segments that are tokenised already
+- `ids`: one integer for equal tokens, also if segments are already tokenised
 - `ngrams`: n-gram counts and clipped matches
 - `levenshtein`: edit distances and common subsequences of many pairs at once
 - `tercom`: the edits of TER, with its shifts

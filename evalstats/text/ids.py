@@ -4,9 +4,9 @@ The V distinct tokens of the references are numbered 1 to V; every other token o
 V + 1. Such tokens match nothing and statistics need only their number, so the vocabulary does not
 grow with the hypotheses and serves every system. The ids are exact: nothing is hashed to them.
 
-Segments may be tokenised already: words, subwords, phones, any objects, the same where ``==`` says
-so. Tokens with a hash become integers; segments with tokens that have none (lists, objects that
-define ``__eq__`` alone) or that differ from themselves (NaN) are compared token by token.
+Segments may be tokenised already: words, subwords, phones, any objects, compared by ``==``. Tokens
+with a hash become integers; segments with tokens that have no hash (lists, objects that define
+``__eq__`` only) or that differ from themselves (NaN) are compared token by token.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Vocabulary(NamedTuple):
     """The tokens of the references.
 
     `words` are the W tokens that are not single characters, numbered -1, -2, ...; ``ids[W + c]`` is
-    the id of word number c < 0, or of the character with code point c, the last one that of every
-    unknown token.
+    the id of word number c < 0, or of the character with code point c, and the last entry is the id
+    of all unknown tokens.
     """
 
     words: dict[str, int]
@@ -46,7 +46,7 @@ def shared_ids(
     """Return the token ids of N hypotheses and of all R references.
 
     ``tokenize(texts, *options)`` yields the tokens of all texts in blocks, as
-    `tokenization.tokenize_blocks` does. Those of the references are computed at the first call
+    `tokenization.tokenize_blocks` does. The tokens of the references are computed at the first call
     with the same `tokenize` and `options`, and kept in `refs`.
     """
     ids, vocabulary = refs.prepared(
@@ -56,9 +56,9 @@ def shared_ids(
 
 
 def learn_ids(blocks: Iterable[Tokens]) -> tuple[Ragged, Vocabulary]:
-    """Return the ids of references, and the vocabulary to look up those of hypotheses with."""
+    """Return the ids of references, and the vocabulary to look up hypotheses."""
     growing: defaultdict[str, int] = defaultdict(count(-1, -1).__next__)
-    # The dictionary's own look-up numbers a new word without leaving C.
+    # The dictionary's look-up numbers new words within C code.
     found = _numbers(blocks, lambda words: map(growing.__getitem__, words))
     places = found.values + len(growing)
     present = np.zeros(int(places.max(initial=0)) + 2, dtype=np.bool_)
@@ -70,17 +70,17 @@ def learn_ids(blocks: Iterable[Tokens]) -> tuple[Ragged, Vocabulary]:
 
 
 def look_up_ids(blocks: Iterable[Tokens], vocabulary: Vocabulary) -> Ragged:
-    """Return the ids of hypotheses; all tokens that no reference has share one."""
+    """Return the ids of hypotheses; all tokens that are not in a reference share one id."""
     words, ids = vocabulary
     found = _numbers(blocks, lambda tokens: map(words.get, tokens, repeat(UNICODE)))
-    # Code points beyond those of the references clip to the last entry, and unknown words do.
+    # Unknown words and code points above the references' largest are clipped to the last entry.
     return Ragged(ids.take(found.values + len(words), mode="clip"), found.offsets)
 
 
 def _numbers(
     blocks: Iterable[Tokens], number: Callable[[list[str]], Iterable[int | None]]
 ) -> Ragged:
-    """Return the code point of every token of one character, and the number of every other."""
+    """Return code points for tokens of one character, and numbers for the others."""
     values, lengths = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)]
     for tokens in blocks:
         numbers = tokens.characters
@@ -102,7 +102,7 @@ def token_segments(value: object, name: str) -> list[list[Any]]:
 
 
 def is_plain(tokens: list[Any]) -> bool:
-    """Return whether integers can stand for the tokens: all have a hash and equal themselves."""
+    """Return whether integers can replace the tokens: all have a hash and equal themselves."""
     try:
         return all(bool(token == token) for token in set(tokens))
     except TypeError:
@@ -124,8 +124,8 @@ def matches(hypothesis: list[Any], reference: list[Any]) -> NDArray[np.bool_]:
 def edit_table(same: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the edit distances of all pairs of prefixes, `(H, R) -> (H + 1, R + 1)`.
 
-    Row by row. An insertion costs 1 per column, so that with the column number subtracted the best
-    of all insertions is a running minimum.
+    Row by row. An insertion costs 1 per column, so with the column number subtracted, the best of
+    all insertions is a running minimum.
     """
     n_hyp, n_ref = same.shape
     steps = np.arange(n_ref + 1)
@@ -142,11 +142,11 @@ def edit_table(same: NDArray[np.bool_]) -> NDArray[np.int64]:
 class Groups(NamedTuple):
     """Groups of equal tokens within each pair of a hypothesis and a reference.
 
-    Edit distances ask one thing of tokens: which of the other side are equal. `hyp` and `ref` are
-    the group of every token, (T_hyp,) and (T_ref,); `pair` the pair that a group belongs to, and
-    `hyp_count` and `ref_count` its tokens on either side, (G,). The tokens of group g in the
-    references are ``positions[first[g]:first[g] + ref_count[g]]``, ascending positions within their
-    own reference; (G,) and (T_ref,).
+    Edit distances depend only on which tokens of both sides are equal. `hyp` and `ref` are the
+    groups of the tokens, (T_hyp,) and (T_ref,); `pair` is the pair of each group, and `hyp_count`
+    and `ref_count` count its tokens on either side, (G,). The tokens of group g in the references
+    are ``positions[first[g]:first[g] + ref_count[g]]``, ascending positions within their own
+    reference; (G,) and (T_ref,).
     """
 
     hyp: Index

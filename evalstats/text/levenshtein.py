@@ -1,27 +1,27 @@
-"""Edit distances and longest common subsequences of many pairs of sequences at once, by bits.
+"""Edit distances and longest common subsequences of many pairs at once, with bit vectors.
 
 Both fill a matrix that compares the first i tokens of one sequence with every prefix of the other.
-Neighbours in a row differ by so little that a row is one or two vectors of bits, and few operations
-on words of 64 bits turn a row into the next.
+Neighbours in a row differ by at most 1, so a row is one or two vectors of bits, and a few
+operations on words of 64 bits compute the next row.
 
-- *Edit distance* (Levenshtein, 1966), for WER and CER: neighbours differ by -1, 0 or +1, so that a
-  row is `up`, the columns that are one more than their left neighbour, and `down`, those that are
-  one less; about twenty operations (Myers, 1999; the form of Hyyrö, 2003).
-- *Longest common subsequence*, for ROUGE-L and -Lsum: neighbours differ by 0 or 1, so that a row is
-  one vector with a 0 where it rises (Crochemore, Iliopoulos, Pinzon and Reid, 2001; the form of
-  Hyyrö, 2004). Which tokens are common needs the table itself.
+- *Edit distance* (Levenshtein, 1966), for WER and CER: neighbours differ by -1, 0 or +1, so a row
+  is stored as `up`, the columns that are one more than their left neighbour, and `down`, the
+  columns that are one less; about twenty operations (Myers, 1999; the form of Hyyrö, 2003).
+- *Longest common subsequence*, for ROUGE-L and -Lsum: neighbours differ by 0 or 1, so a row is one
+  vector with a 0 at each increase (Crochemore, Iliopoulos, Pinzon and Reid, 2001; the form of
+  Hyyrö, 2004). To find the common tokens, the table itself is needed.
 
 The longer sequence of a pair gives the columns, 64 to a word, the shorter one the rows. Word b of a
-row depends on word b - 1 of the same row, so that word b works one step later than word b - 1.
+row depends on word b - 1 of the same row, so word b is computed one step later than word b - 1.
 Then all words of all pairs take a step together, here for 3 rows of 2 words:
 
     step     0      1      2      3
     word 0   row 1  row 2  row 3
     word 1          row 1  row 2  row 3
 
-Time is O(n m / 64) a pair. Memory is bounded by blocks of pairs, so that a million short segments
-need no more than a thousand; one pair of 100,000 tokens takes seconds and memory linear in its
-length, except for the bit vectors of tokens (at most 4096 of them).
+Time is O(n m / 64) per pair. Memory is bounded by blocks of pairs: a million short segments need no
+more than a thousand. One pair of 100,000 tokens takes seconds and memory linear in its length,
+except for the bit vectors of tokens (at most 4096 of them).
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ from evalstats.text.ragged import (
     slices,
 )
 
-#: Tokens of pairs that take their steps together.
+#: Number of tokens of pairs computed together.
 _BLOCK_TOKENS = 1 << 18
-#: Pairs whose rows together have more words take one row after the other as a Python integer.
+#: Larger pairs are computed row by row, with each row as a Python integer.
 _BLOCK_WORDS = 1 << 22
-#: So many bit vectors of tokens are kept of such a pair.
+#: Number of bit vectors of tokens kept for such a pair.
 _KEPT = 1 << 12
-#: Tables with so many entries for a token take less time than sorting the tokens.
+#: A table with at most this many entries per token is faster than sorting the tokens.
 _ENTRIES = 4
-#: Tables of so many entries are filled at once, which stay in a core's own cache, and so many
-#: tokens of pairs of lines are compared.
+#: Number of table entries filled at once, so that they stay in a core's cache, and number of tokens
+#: of pairs of lines compared at once.
 _BLOCK_ENTRIES, _BLOCK_LINES = 1 << 18, 1 << 20
 _ONE = np.uint64(1)
 _TOP = np.uint64(63)
-#: How a path goes back through a table.
+#: The steps back through a table.
 _UP, _LEFT, _BOTH = 0, 1, 2
 
 
@@ -77,13 +77,12 @@ def levenshtein(hyps: Ragged, refs: Ragged) -> Index:
 
 def _distances(layout: Layout) -> Index:
     """Distances of the pairs of a block, (k,)."""
-    # The bits that are free in the first word fall by one each, so that the first column begins
-    # at 0.
+    # Each free bit of the first word lowers the value by one, so that the first column begins at 0.
     down = np.zeros(len(layout.lead), dtype=np.uint64)
     down[layout.first[:-1]] = (_ONE << layout.free) - _ONE
     up = ~down
-    # Column 0 rises by one in every row, which enters the first word of a pair from the left;
-    # into every other word enters the change of the last column of the word before.
+    # Column 0 rises by one in every row; this change enters the first word of a pair from the left.
+    # Every other word receives the change of the last column of the word before.
     lead, follow = layout.lead, _ONE - layout.lead
     rise, fall = lead.copy(), np.zeros_like(lead)
     score = np.zeros(len(lead), dtype=np.int64)
@@ -110,7 +109,7 @@ def _distances(layout: Layout) -> Index:
         extra |= zero
         np.invert(extra, out=extra)
         ups |= extra
-        # The highest bits are the change of the last column, which the next word continues.
+        # The highest bits are the change of the last column, the input of the next word.
         above >>= _TOP
         below >>= _TOP
         score[:active] += above.view(np.int64)
@@ -185,14 +184,14 @@ def _long_length(rows: Index, columns: Index) -> int:
 def summary_hits(hyps: Lines, refs: Lines) -> Index:
     """Count the tokens of every reference that its hypothesis has in order, line by line, (n,).
 
-    A token of a reference is one if it is in the common subsequence of its line with any line of
-    the hypothesis (the union of Lin, 2004, section 3.2); of equal tokens no more count than the
-    hypothesis has. Of several common subsequences that of rouge_score is taken.
+    A token of a reference counts if it is in the common subsequence of its line with any line of
+    the hypothesis (the union of Lin, 2004, section 3.2), and equal tokens count at most as often as
+    in the hypothesis. Among several common subsequences, the choice is the same as in rouge_score.
     """
     several = (hyps.counts > 1) | (refs.counts > 1)
     single, unions = np.flatnonzero(~several), np.flatnonzero(several)
     hits = np.zeros(len(several), dtype=np.int64)
-    # Of one line with one line the union is a common subsequence, whose tokens both have.
+    # For one line on each side the union is the common subsequence itself.
     hits[single] = common_lengths(hyps.take(single).texts, refs.take(single).texts)
     hyps, refs = hyps.take(unions), refs.take(unions)
     is_common = np.zeros(len(refs.lines.values), dtype=np.bool_)
@@ -214,8 +213,8 @@ def summary_hits(hyps: Lines, refs: Lines) -> Index:
 def common_tokens(hyps: Ragged, refs: Ragged) -> Flags:
     """Mark the tokens of every reference that are in one common subsequence of its pair, (T_ref,).
 
-    Going back from the end of both, equal tokens are paired; otherwise a token of the hypothesis is
-    left out where only that keeps the length, and else one of the reference, as rouge_score does.
+    Going back from the end of both, equal tokens are paired. Otherwise a token of the hypothesis is
+    skipped if only this keeps the length, or else a token of the reference, as in rouge_score.
     """
     n, m = refs.lengths, hyps.lengths
     marks = np.zeros(len(refs.values), dtype=np.bool_)
@@ -262,11 +261,12 @@ def _moves(rows: Index, columns: Index) -> NDArray[np.uint8]:
 class Layout(NamedTuple):
     """The k pairs of a block, with W words in a row together, sorted by falling number of steps.
 
-    `bits` are the vectors of tokens, `vectors` where those of all rows start, and `cursor`, (W,),
-    at which row each word is. `block` is the number of a word in its pair, `lead` 1 for the first
-    word of a pair and 0 for the others, (W,); `first` where the words of each pair start, (k + 1,).
-    The `columns` of a pair end at the highest bit of its last word, and leave the lowest `free`
-    bits of its first word, (k,). `active` are the words that work in each step: the first so many.
+    `bits` are the vectors of tokens, `vectors` gives the start of the vector of each row, and
+    `cursor`, (W,), the row that each word has reached. `block` is the number of a word in its pair,
+    `lead` 1 for the first word of a pair and 0 for the others, (W,); `first` where the words of
+    each pair start, (k + 1,). The `columns` of a pair end at the highest bit of its last word, and
+    leave the lowest `free` bits of its first word, (k,). `active` is the number of words computed
+    in each step, always the first ones.
     """
 
     bits: Bits
@@ -284,7 +284,7 @@ class Layout(NamedTuple):
         n = len(out)
         vector = self.vectors.take(self.cursor[:n], mode="clip")
         vector += self.block[:n]
-        # All are in range; NumPy would fill a copy of `out` to check that.
+        # All indices are in range; with a check, NumPy would fill a copy of `out`.
         np.take(self.bits, vector, out=out, mode="clip")
         self.cursor[:n] += 1
 
@@ -296,10 +296,10 @@ def of_pairs(
     of_block: Callable[[Layout], Index],
     of_long: Callable[[Index, Index], int],
 ) -> Index:
-    """Return a number of every (hypothesis, reference) pair, (n,), that is the same either way.
+    """Return a symmetric number for every (hypothesis, reference) pair, (n,).
 
-    `against_nothing` are those of pairs with an empty side; `of_block` returns those of a block of
-    pairs, `of_long` that of the tokens of one pair whose rows are long.
+    `against_nothing` gives the numbers for pairs with an empty side; `of_block` computes the
+    numbers of a block of pairs, and `of_long` the number of one pair with long rows.
     """
     n, m = hyps.lengths, refs.lengths
     short, long = np.minimum(n, m), np.maximum(n, m)
@@ -318,7 +318,7 @@ def of_pairs(
         numbers[pair] = of_long(one, other)
     pairs = np.flatnonzero((short > 0) & ~large)
     pairs = pairs[np.argsort(-(short + words)[pairs], kind="stable")]
-    # A bit vector for every distinct token of both sides bounds the memory of a pair.
+    # The memory of a pair is at most one bit vector per distinct token.
     for part in slices(np.maximum(n + m, short * words // 16)[pairs], _BLOCK_TOKENS):
         places = pairs[part]
         numbers[places] = of_block(_layout(both.take(rows[places]), both.take(columns[places])))
@@ -326,11 +326,11 @@ def of_pairs(
 
 
 def _layout(rows: Ragged, columns: Ragged) -> Layout:
-    """Return the layout of pairs sorted by falling sum of rows and words of columns."""
+    """Return the layout of pairs, sorted by falling number of rows plus words of columns."""
     n, m = rows.lengths, columns.lengths
     words = (m + 63) // 64
     bits, vector = _match_vectors(rows, columns, words)
-    # Word b is b steps late: words without a match before and after its rows fill its time.
+    # Word b is b steps late; before and after its rows it gets words without a match.
     padding = offsets_of(n + 2 * (words - 1))
     padded = np.zeros(int(padding[-1]), dtype=np.int64)
     padded[expand(padding[:-1] + words - 1, n)] = vector
@@ -350,10 +350,10 @@ def _layout(rows: Ragged, columns: Ragged) -> Layout:
 
 
 def _match_vectors(rows: Ragged, columns: Ragged, words: Index) -> tuple[Bits, Index]:
-    """Return bit vectors of all pairs, (W,), and where that of every token of `rows` starts, (T,).
+    """Return bit vectors of all pairs, (W,), and the start of each token's vector, (T,).
 
-    A vector marks the columns whose token equals the token of a row. One empty vector stands in
-    front and serves all tokens without an equal one.
+    A vector marks the columns whose token equals the token of a row. The first vector is empty and
+    is used for all tokens without an equal one.
     """
     in_rows, in_columns, n_tokens = _shared_tokens(rows, columns)
     size = np.zeros(n_tokens, dtype=np.int64)
@@ -373,11 +373,11 @@ def _match_vectors(rows: Ragged, columns: Ragged, words: Index) -> tuple[Bits, I
 
 
 def _shared_tokens(hyps: Ragged, refs: Ragged) -> tuple[Index, Index, int]:
-    """Return a number of every token of pairs, (T_hyp,) and (T_ref,), and what all are below.
+    """Return a number for every token of pairs, (T_hyp,) and (T_ref,), and an upper bound.
 
-    Equal tokens of a pair have the same number, tokens of different pairs never; none of the
-    segments is empty. Of small ids, as those of characters, it is the id above those of the pairs
-    before: [0, 1], [2] against [1], [0, 2] gives [0, 1, 4] and [1, 2, 4], below 5.
+    Equal tokens of a pair have the same number, tokens of different pairs never do; no segment may
+    be empty. If ids are small, as for characters, the number is the id plus the ids used by earlier
+    pairs: [0, 1], [2] against [1], [0, 2] gives [0, 1, 4] and [1, 2, 4], below 5.
     """
     sides = hyps, refs
     lowest = min(int(side.values.min(initial=0)) for side in sides)
@@ -392,7 +392,7 @@ def _shared_tokens(hyps: Ragged, refs: Ragged) -> tuple[Index, Index, int]:
 
 
 def match_integers(rows: Index, columns: Index) -> Iterator[int]:
-    """Yield for every row of one pair which columns equal it: bit j of an integer is column j."""
+    """Yield for every row of one pair the equal columns: bit j of an integer is column j."""
     matches = lru_cache(_KEPT)(
         lambda token: int.from_bytes(
             np.packbits(columns == token, bitorder="little").tobytes(), "little"

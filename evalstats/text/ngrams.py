@@ -1,7 +1,7 @@
 """Statistics of BLEU and chrF from token ids: lengths, and clipped n-gram matches.
 
 The references of a test set are prepared once and serve every system. Lengths determine all counts
-but the clipped matches; for these one sorted array of the references answers for all orders.
+but the clipped matches; for these one sorted array of the references is enough for all orders.
 
 A *window* is the `order` token ids that begin at one position, padded with 0 past the end of a
 text. It is packed into one 64-bit integer, the first id in the highest bits, and above it the
@@ -15,18 +15,18 @@ text. It is packed into one 64-bit integer, the first id in the highest bits, an
     3          b - -    0x1200    0x1212        1  2  3
 
 Windows that begin with the same k-gram have the same high bits, so in sorted order they are
-neighbours, and a k-gram is a run of them. The highest bit in which a key differs from the one
-before tells for which k a new run begins; counting the beginnings numbers the k-grams of every
+neighbours, and a k-gram is a run of them. The highest bit in which a key differs from the previous
+key shows for which k a new run begins; counting these beginnings numbers the k-grams of every
 order. (That also numbers "b -", which no hypothesis can match.) How often a k-gram may be matched,
 its *limit*, is the largest count in one reference of its group: 2 for "a", 1 for "a b a".
 
-A hypothesis "a b b" has the windows a b b, b b ? and b ? ?, where ? is an id that no reference
-has, and the keys 0x1122, 0x122f and 0x12ff. If any reference window shares the first k ids with a
-key, so does one of the two neighbours of the place where the key would be inserted: for 0x1122 that
-is 0x1121, and the highest differing bit says that they share "a b" and not three ids. So one binary
-search finds the longest match, and with it the numbers of the 1- to k-grams that match. Counting
-the numbers and clipping each count at its limit gives the matches: 3 of order 1 (a once, b twice,
-which is its limit), 1 of order 2 and none of order 3.
+A hypothesis "a b b" has the windows a b b, b b ? and b ? ?, where ? is an id that no reference has,
+and the keys 0x1122, 0x122f and 0x12ff. If any reference window shares the first k ids with a key,
+so does one of the two neighbours of the key's insertion point: for 0x1122 this is 0x1121, and the
+highest differing bit shows that they share "a b" but not three ids. So one binary search finds the
+longest match, and with it the numbers of the 1- to k-grams that match. Counting the numbers and
+clipping each count at its limit gives the matches: 3 of order 1 (a once, b twice, which is its
+limit), 1 of order 2 and none of order 3.
 
 If the group and `order` ids do not fit into 64 bits, count in stages. Stage 1 counts orders 1 to a.
 Stage 2 replaces the a-gram by its number, which implies the group, and appends the following ids;
@@ -49,15 +49,15 @@ from evalstats.text.tokenization import Tokens
 Statistics = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
-#: None of these bounds changes a count. A chunk of the corpus holds about so many tokens of the
-#: references (more of them leave the cache and gain nothing), at most so many segments (their
-#: number takes bits of every key), and is matched with about so many tokens of hypotheses at once.
+#: These bounds do not change the counts. They are, in this order: tokens of the references in a
+#: chunk of the corpus (larger chunks do not fit into the cache and are not faster), segments in a
+#: chunk (their number takes bits of every key), and tokens of hypotheses matched at once.
 CHUNK_TOKENS = 1 << 18
 CHUNK_SEGMENTS = 1 << 12
 HYPOTHESIS_TOKENS = 1 << 21
 
-#: Indices are kept for the next system up to this size; a larger corpus keeps its ids only and
-#: indexes one chunk at a time for every system, so that memory stays bounded.
+#: Indices up to this size are kept for the next system. For a larger corpus only ids are kept, and
+#: one chunk at a time is indexed for every system, to bound memory.
 KEPT_BYTES = 1 << 29
 #: Bits of a key.
 WORD = 64
@@ -66,10 +66,9 @@ WORD = 64
 class PreparedReferences:
     """The references of N segments, ready to be matched.
 
-    `references` are R texts of ids 1 to V, of which segment i has ``edges[i]`` to ``edges[i + 1]``,
-    (N + 1,); `order` is the largest n-gram order (0 counts nothing). If `merged`, matches are
-    clipped at the largest count over the references of a segment (BLEU); if not, each reference is
-    by itself.
+    `references` are R texts of ids 1 to V; segment i has the texts ``edges[i]`` to ``edges[i +
+    1]``, (N + 1,). `order` is the largest n-gram order (0: none). If `merged`, matches are clipped
+    at the largest count over the references of a segment (BLEU); otherwise per reference.
     """
 
     def __init__(self, references: Ragged, edges: Index, order: int, merged: bool) -> None:
@@ -85,14 +84,14 @@ class PreparedReferences:
         self.chunks: list[tuple[int, int]] = list(
             blocks(references.offsets[edges], CHUNK_TOKENS, CHUNK_SEGMENTS)
         )
-        # 0 is past the end of a reference, the largest number is what no reference has.
+        # 0 marks the end of a reference; the largest id marks tokens that are in no reference.
         self.bits: int = (int(references.values.max(initial=0)) + 1).bit_length()
         self._kept: dict[int, list[_Stage]] = {}
 
     def index(self, chunk: int) -> list[_Stage]:
         """Return the n-gram index of a chunk, which is kept if all of them fit into memory.
 
-        chrF of three systems takes 1.7 times as long where each builds it anew.
+        Without keeping it, chrF of three systems takes 1.7 times as long.
         """
         if chunk in self._kept:
             return self._kept[chunk]
@@ -121,7 +120,7 @@ def shared_ngrams(
 ) -> tuple[Ragged, PreparedReferences]:
     """Return the ids of N hypotheses, as `shared_ids`, and the references ready to be matched.
 
-    What is prepared is kept in `refs`, for the next system.
+    Prepared references are kept in `refs` for the next system.
     """
     hyps, ids = shared_ids(refs, texts, tokenize, *options)
     key = ("n-grams", order, merged, tokenize, *options)
@@ -131,14 +130,14 @@ def shared_ngrams(
 def clipped_matches(hypotheses: Ragged, prepared: PreparedReferences) -> Statistics:
     """Count clipped n-gram matches, `(N, order)` if merged, otherwise `(R, order)`."""
     parts = [np.zeros((0, prepared.order), dtype=np.int64)]
-    # Without merging, a hypothesis meets each of its references as a group of its own.
+    # Without merging, each (hypothesis, reference) pair is a group of its own.
     paired = not (prepared.merged or prepared.single)
     for chunk, (first, last) in enumerate(prepared.chunks):
         index = prepared.index(chunk)
         texts = hypotheses.rows(first, last)
         low, high = prepared.edges[[first, last]]
         text = prepared.owner[low:high] - first if paired else np.arange(len(texts))
-        # One range as a rule: chunks are bounded by the references, this by the hypotheses.
+        # Usually one range: chunks are bounded by the references, ranges by the hypotheses.
         sizes = offsets_of(texts.lengths[text])
         for start, stop in blocks(sizes, HYPOTHESIS_TOKENS, len(text)):
             part = texts.take(text[start:stop]) if paired else texts.rows(start, stop)
@@ -151,8 +150,8 @@ def clipped_matches(hypotheses: Ragged, prepared: PreparedReferences) -> Statist
 def bleu_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> Statistics:
     """Compute the statistics of BLEU against merged references, `(N, 2 + 2 * order)`.
 
-    The layout is sacreBLEU's: sys_len, ref_len, correct_1 ..., total_1 ... Of several references
-    the one with the closest length counts, the shorter of two equally close.
+    The layout is sacreBLEU's: sys_len, ref_len, correct_1 ..., total_1 ... Of several references,
+    the one with the closest length is used, and the shorter one on a tie.
     """
     lengths, closest = hypotheses.lengths, prepared.references.lengths
     if not prepared.single:
@@ -167,8 +166,8 @@ def bleu_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> Statist
 def chrf_pair_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> Statistics:
     """Count the n-grams of every pair of a hypothesis and one of its references, `(R, order, 3)`.
 
-    Those of the hypothesis, those of the reference, matches; as in sacreBLEU, the first is 0 where
-    the reference has no n-gram.
+    The last axis is hypothesis n-grams, reference n-grams and matches. As in sacreBLEU, the first
+    is 0 if the reference has no n-gram.
     """
     counts = np.empty((len(prepared.owner), prepared.order, 3), dtype=np.int64)
     counts[..., 1] = _totals(prepared.references.lengths, prepared.order)
@@ -183,13 +182,13 @@ def best_reference(
     prepared: PreparedReferences,
     score: Callable[[Statistics], NDArray[np.float64]],
 ) -> Statistics:
-    """Keep the statistics of the reference with the best score, the first of equals.
+    """Return the statistics of the reference with the best score, the first one on a tie.
 
-    ``(R, k) -> (N, k)``; one unit in the last place of a score would choose another reference.
+    ``(R, k) -> (N, k)``; a change in the last bit of a score could choose another reference.
     """
     if prepared.single:
         return pairs
-    # By segment, then by falling score; of equals the first stays first.
+    # By segment, then by falling score; the sort is stable.
     ranked = np.lexsort((-score(pairs), prepared.owner))
     return pairs[ranked[prepared.edges[:-1]]]
 
@@ -202,7 +201,7 @@ def _totals(lengths: IntArray, order: int) -> Statistics:
 class _Stage(NamedTuple):
     """The reference n-grams of consecutive orders, M distinct windows in G groups."""
 
-    #: Length of the n-gram that the top of a key stands for; 0 if it is the group.
+    #: Length of the n-gram that the top bits of a key represent; 0 if they are the group.
     done: int
     #: Distinct windows, sorted, (M,).
     keys: Keys
@@ -231,8 +230,8 @@ def build_index(
     stages: list[_Stage] = []
     done = 0
     while done < order:
-        # So many ids fit beside a head, one at least, of 31 and 32 bits. One bit is for a single
-        # head: shifting a uint64 by 64 bits is undefined.
+        # Number of ids that fit beside a head, at least one, of 31 and 32 bits. A single head takes
+        # one bit, since shifting a uint64 by 64 bits is undefined.
         fitting = (WORD - max(int(edges[-1]).bit_length(), 1)) // bits
         width = min(order - done, fitting)
         last = done + width == order
@@ -253,15 +252,16 @@ def build_index(
 def count_matches(
     index: list[_Stage], hypotheses: Ragged, *, order: int, bits: int, first: int
 ) -> Index:
-    """Count the n-grams of hypotheses that the references of their group have, clipped.
+    """Count the clipped matches of hypotheses with the references of their group.
 
-    O(T log T) for T tokens of the hypotheses, plus a pass over the index. The n texts are those of
-    the groups ``first`` to ``first + n``; the id ``2**bits - 1`` stands for every token that no
-    reference has. The result is `(n, order)`.
+    O(T log T) for T tokens of the hypotheses, plus a pass over the index. The n texts belong to the
+    groups ``first`` to ``first + n``; the id ``2**bits - 1`` marks tokens that are in no reference.
+    The result is `(n, order)`.
     """
     n = len(hypotheses)
     matches = np.zeros((n, order), dtype=np.int64)
-    # Past the end comes the id that no reference has (they have 0 there): nothing matches across.
+    # After the end of a text comes the id of unknown tokens (0 in references), so that nothing
+    # matches across texts.
     ids, text = _padded(hypotheses, order, fill=(1 << bits) - 1)
     heads = (text + first).astype(np.uint64)
     at = np.arange(len(text))
@@ -272,7 +272,7 @@ def count_matches(
         keys = _pack(heads, ids, at + stage.done, width, bits)
         perm = np.argsort(keys)  # so that neighbouring look-ups share the cache
         keys, at = keys[perm], at[perm]
-        # The reference key with the longest common prefix is a neighbour; the XOR tells which.
+        # The reference key with the longest common prefix is a neighbour; the XOR shows which.
         right = np.searchsorted(stage.keys, keys)
         left = np.maximum(right - 1, 0)
         np.minimum(right, len(stage.keys) - 1, out=right)
@@ -329,12 +329,12 @@ def _stage(
     begins = np.searchsorted(heads, edges)
     numbers, limits, splits = [], [], []
     for j in range(width):
-        # The highest differing bit tells how long a prefix two windows share.
+        # The highest differing bit gives the length of the common prefix of two windows.
         new = np.ones(len(distinct), dtype=np.bool_)
         np.greater_equal(differ, np.uint64(1 << bits * (width - 1 - j)), out=new[1:])
         number = (np.cumsum(new) - 1).astype(np.int32)
         if source is not None and len(keys):
-            # Of each n-gram the largest count in one text.
+            # The largest count of each n-gram in one text.
             n_texts = np.int64(source.max() + 1)
             both, counts = np.unique(number[window] * n_texts + source, return_counts=True)
             begins_ngram = np.flatnonzero(np.diff(both // n_texts, prepend=-1))

@@ -1,6 +1,6 @@
-"""Porter's stemmer (1980) in the variant of NLTK, which rouge_score stems with.
+"""Porter's stemmer (1980) in the variant of NLTK, which rouge_score uses.
 
-Each step looks for the first of its suffixes that a word ends with, and replaces it if what stands
+Each step looks for the first of its suffixes that a word ends with, and replaces it if the stem
 before it is long enough: a word is a string of consonants c and vowels v, and its measure is the
 number of ``vc`` in it. NLTK's variant has a list of irregular words and rules of its own for
 ``ies``, ``ied``, ``y``, ``alli``, ``fulli`` and ``logi``.
@@ -50,19 +50,19 @@ def stem(word: str) -> str:
         return _IRREGULAR[word]
     if len(word) <= 2:
         return word
-    # Take off an s; of short words "ies" becomes "ie".
+    # Remove an s; in short words "ies" becomes "ie".
     is_short = len(word) == 4 and word.endswith("ies")
     word = word[:-1] if is_short else _replaced(word, _PLURALS, -1)
     word = _without_past(word)
     if word.endswith("y") and len(word) > 2 and _shape(word)[-2] == "c":
         word = word[:-1] + "i"
-    # Shorten double suffixes; what was "alli" may be shortened again.
+    # Shorten double suffixes; a former "alli" may be shortened again.
     while word.endswith("alli") and _measure(word[:-4]) > 0:
         word = word[:-2]
     word = _replaced(word, _STEP_2, 0)
     word = _replaced(word, _STEP_3, 0)
     word = _replaced(word, _STEP_4, 1)
-    # Take off a last e, and one l of "ll".
+    # Remove a final e, and one l of "ll".
     if word.endswith("e"):
         measure = _measure(word[:-1])
         if measure > 1 or (measure == 1 and not _is_short(word[:-1])):
@@ -84,7 +84,7 @@ def _measure(word: str) -> int:
 
 
 def _is_short(word: str) -> bool:
-    """Return whether a word ends like ``hop``, but not like ``how``, or is like ``at``."""
+    """Return whether a word ends like ``hop`` (not like ``how``) or is like ``at``."""
     shape = _shape(word)
     return shape == "vc" or (shape.endswith("cvc") and word[-1] not in "wxy")
 
@@ -94,7 +94,7 @@ def _replaced(word: str, rules: list[tuple[str, str]], least: int) -> str:
     for suffix, replacement in rules:
         if word.endswith(suffix):
             before = word[: -len(suffix)]
-            # Of "logi" the l counts as part of the stem, and "ion" follows s or t only.
+            # The l of "logi" counts as part of the stem, and "ion" must follow s or t.
             counted = before + "l" if suffix == "logi" else before
             fits = _measure(counted) > least and (suffix != "ion" or before[-1] in "st")
             return before + replacement if fits else word
@@ -102,7 +102,7 @@ def _replaced(word: str, rules: list[tuple[str, str]], least: int) -> str:
 
 
 def _without_past(word: str) -> str:
-    """Take off ``ied``, ``eed``, ``ed`` and ``ing``, and mend what is left."""
+    """Remove ``ied``, ``eed``, ``ed`` and ``ing``, and repair the stem."""
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]
     if word.endswith("eed"):

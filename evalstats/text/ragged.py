@@ -1,7 +1,7 @@
 """Ragged integer arrays: the token ids of n texts in one flat array.
 
-Every later step works on flat arrays, so that its cost is a handful of NumPy passes for the whole
-corpus and not a Python call per segment.
+All later steps work on flat arrays: a few NumPy passes for the whole corpus instead of a Python
+call per segment.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Flags = NDArray[np.bool_]
 class Ragged:
     """Token ids of n texts: text i is ``values[offsets[i]:offsets[i + 1]]``.
 
-    `values`, (T,), are not negative, `offsets`, (n + 1,), do not decrease, from 0 to T.
+    `values`, (T,), are nonnegative; `offsets`, (n + 1,), do not decrease, from 0 to T.
     """
 
     values: IntArray
@@ -89,8 +89,8 @@ def expand(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
 def blocks(offsets: NDArray[np.int64], limit: int, most: int) -> Iterator[tuple[int, int]]:
     """Split n rows into consecutive ranges ``start <= row < stop``, none of them empty.
 
-    A range has at most `most` rows and the size `limit`, where `offsets` are the cumulative sizes
-    of the rows, (n + 1,); a row that is larger gets a range of its own.
+    A range has at most `most` rows and a size of at most `limit`; `offsets` are the cumulative
+    sizes of the rows, (n + 1,). A larger row gets a range of its own.
     """
     start, n = 0, len(offsets) - 1
     while start < n:

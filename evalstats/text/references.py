@@ -1,9 +1,9 @@
-"""Hypotheses and references as they enter: one check, one orientation, nothing dropped.
+"""Checks of hypotheses and references: one entry per segment, and no entry is dropped.
 
-References are *one entry per segment*: a string, or a list of strings in which `None` stands for
-an absent reference. sacreBLEU's layout, one list per reference stream, goes through
-`from_streams`. A list whose length fits only the other layout is refused with a message that says
-so: silently truncated or transposed references are the most frequent mistake in the field.
+References are *one entry per segment*: a string, or a list of strings in which `None` stands for an
+absent reference. sacreBLEU's layout, one list per reference stream, goes through `from_streams`. A
+list whose length fits only the other layout is refused with a message about it, because silently
+truncated or transposed references are the most frequent mistake in the field.
 
 Columns and frames of pandas, polars and pyarrow are recognised without importing them.
 """
@@ -25,15 +25,15 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.text.ragged import offsets_of
 
 T = TypeVar("T")
-#: The lengths of some texts in bytes, and these bytes one after the other.
+#: The lengths of texts in bytes, and all bytes joined.
 Encoded: TypeAlias = "tuple[NDArray[np.int64], bytes]"
 
 _OF_ARROW = ("Table", "RecordBatch")
-#: Rows of a square whose texts are compared: a few say enough.
+#: Number of rows to compare if both layouts fit.
 _ROWS = 8
-#: Shorter texts, in different pairs of neighbouring characters, say nothing.
+#: Texts with fewer different pairs of neighbouring characters are not compared.
 _LEAST_PIECES = 12
-#: How much more alike texts must be across rows than within them.
+#: How much more similar texts must be across rows than within rows.
 _MARGIN = 0.05
 
 
@@ -41,7 +41,7 @@ def columns_of(value: object) -> list[tuple[Any, Any]] | None:
     """Return the names and columns of a frame, and None for anything else."""
     frame: Any = value
     if is_from("pandas", frame, "DataFrame"):
-        # By position: a name may occur twice, which is not for this function to judge.
+        # By position, since a name may occur twice.
         return [(name, frame.iloc[:, j]) for j, name in enumerate(frame.columns)]
     if is_from("polars", frame, "DataFrame"):
         return [(column.name, column) for column in frame.get_columns()]
@@ -63,14 +63,14 @@ def table_columns(value: object) -> list[tuple[Any, Any]] | None:
 
 
 def as_rows(frame: Any) -> NDArray[Any]:
-    """Return the cells of a frame, a row a row."""
+    """Return the cells of a frame, one row per row."""
     if is_from("pyarrow", frame, *_OF_ARROW):
         return np.stack([np.asarray(column) for column in frame.columns], axis=1)
     return np.asarray(frame.to_numpy())
 
 
 def listed_texts(value: object, name: str, content: str) -> list[Any]:
-    """Return what should be texts as a list; what is missing in a column is None."""
+    """Return texts as a list; missing cells of a column become None."""
     texts = listed(value, name, content)
     if is_from("pandas", value) or is_from("polars", value):
         return [None if is_missing(text) else text for text in texts]
@@ -78,7 +78,7 @@ def listed_texts(value: object, name: str, content: str) -> list[Any]:
 
 
 def as_texts(value: object, name: str = "hypotheses") -> list[str]:
-    """Return `value` as a list of strings, one a segment, or say what is wrong with it."""
+    """Return `value` as a list of strings, one per segment, or raise an `InputError`."""
     texts = listed_texts(value, name, "strings")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
@@ -97,17 +97,17 @@ def _check_string(text: object, name: str, hint: str = "") -> None:
 class References(Sequence[tuple[str, ...]]):
     """The references of a test set, checked once and prepared once.
 
-    Behaves as a sequence with one tuple of reference strings per segment, absent references
-    (`None`) removed. Give the same object to several calls, and what a metric derives from the
-    references (tokens, n-grams) is computed once for all of them.
+    Behaves as a sequence with one tuple of reference strings per segment, without absent references
+    (`None`). If you give the same object to several calls, tokens and n-grams of the references are
+    computed only once.
 
     Parameters
     ----------
     references
         One entry per segment: a string, or a list of strings with `None` for an absent one. An
-        empty string is a reference like any other: a segment whose correct translation is empty.
-        A column of a frame is such a list; a frame has one reference stream a column,
-        where what is missing is absent.
+        empty string is a reference like any other: a segment whose correct translation is empty. A
+        column of a frame is such a list. A frame has one column per reference stream, and missing
+        cells are absent references.
 
     A segment without any reference raises an `InputError`, as do entries of other types.
 
@@ -182,13 +182,13 @@ class References(Sequence[tuple[str, ...]]):
     def fingerprint(self) -> str:
         """SHA-256 of all references and of which segment each belongs to.
 
-        Two sets of references have the same fingerprint if they are the same, text by text; it
-        tells nobody what they are.
+        Two sets of references have the same fingerprint if they are the same, text by text; the
+        texts cannot be recovered from it.
         """
         return self.prepared("fingerprint", lambda r: fingerprint_of(r.counts, [encoded(r.texts)]))
 
     def streams(self) -> list[list[str | None]]:
-        """Return sacreBLEU's layout: one list per reference stream, `None` where absent."""
+        """Return sacreBLEU's layout: one list per reference stream, `None` if absent."""
         places = list(zip(self.edges[:-1].tolist(), self.counts.tolist(), strict=True))
         return [
             [self.texts[start + j] if j < count else None for start, count in places]
@@ -202,25 +202,25 @@ class References(Sequence[tuple[str, ...]]):
         return cast(T, self._prepared[key])
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was prepared can be large and is cheap to make again where it is needed.
+        # Prepared references can be large and are cheap to make again.
         return {**vars(self), "pandas_index": None, "_prepared": {}}
 
 
 def count_label(counts: NDArray[np.int64]) -> str:
-    """Return the number of references of N segments, or "var" where it varies."""
+    """Return the number of references of N segments, or "var" if it varies."""
     return str(counts[0]) if np.all(counts == counts[0]) else "var"
 
 
 def encoded(texts: Sequence[str]) -> Encoded:
-    """Return the UTF-8 of texts, in which lone surrogates are text too."""
+    """Return the UTF-8 of texts, including lone surrogates."""
     found = [text.encode("utf-8", "surrogatepass") for text in texts]
     return np.fromiter(map(len, found), dtype=np.int64, count=len(found)), b"".join(found)
 
 
 def fingerprint_of(counts: NDArray[np.int64], parts: Sequence[Encoded]) -> str:
-    """Return the fingerprint of N segments with so many references each, from their texts.
+    """Return the fingerprint of N segments from the counts and texts of their references.
 
-    Lengths come first, so that no two sets run together alike.
+    Lengths come first, so that different sets cannot give the same bytes.
     """
     digest = sha256(counts.astype("<i8").tobytes())
     for lengths, _ in parts:
@@ -243,10 +243,10 @@ def _entry(row: object, i: int) -> tuple[str, ...]:
 
 
 def as_references(references: object, n_segments: int) -> References:
-    """Return `references` as `References` of `n_segments` segments, or say what does not fit."""
+    """Return `references` as `References` of `n_segments` segments, or raise an error."""
     if references is None:
         raise InputTypeError(
-            "references is None; this metric needs one entry per segment (of scores alone, give "
+            "references is None; this metric needs one entry per segment (for scores, give "
             "es.Mean('name') as the metric)"
         )
     if not isinstance(references, References):
@@ -260,7 +260,7 @@ def as_references(references: object, n_segments: int) -> References:
 
 
 def _check_layout(rows: Sequence[Any], n_segments: int) -> None:
-    """Refuse sacreBLEU's layout where the lengths show it, and warn where the texts suggest it.
+    """Refuse sacreBLEU's layout if the lengths show it, and warn if the texts suggest it.
 
     Texts are asked where both layouts fit: there are as many segments as references of each.
     References of one segment resemble each other: where texts resemble those of other rows at the
@@ -278,7 +278,7 @@ def _check_layout(rows: Sequence[Any], n_segments: int) -> None:
         )
     if n < 2:
         return
-    # Pairs of neighbouring characters; none of an absent text.
+    # Pairs of neighbouring characters; none for an absent text.
     pieces = [
         [{a + b for a, b in pairwise(x)} if isinstance(x, str) else set() for x in row[:_ROWS]]
         for row in rows[:_ROWS]
@@ -294,7 +294,7 @@ def _check_layout(rows: Sequence[Any], n_segments: int) -> None:
 
 
 def callers_level() -> int:
-    """Return how many calls up the code is that called this library."""
+    """Return how many calls up the code outside this library is."""
     level, frame = 0, sys._getframe(1)
     while frame.f_back and str(frame.f_globals.get("__name__")).startswith("evalstats."):
         level, frame = level + 1, frame.f_back
@@ -302,13 +302,13 @@ def callers_level() -> int:
 
 
 def _likeness(rows: Iterable[Sequence[set[str]]]) -> float:
-    """Return how alike neighbours in a row are: the mean share of pieces that both have."""
+    """Return the similarity of neighbours in a row: the mean share of pieces that both have."""
     pairs = [pair for row in rows for pair in pairwise(row) if min(map(len, pair)) >= _LEAST_PIECES]
     return sum(len(a & b) / len(a | b) for a, b in pairs) / max(len(pairs), 1)
 
 
 def as_pairs(hypotheses: object, references: object) -> tuple[list[str], References]:
-    """Return the texts of a system and their references, as many and in the same order."""
+    """Return the texts of a system and their references, in the same order."""
     check_same_index({"hypotheses": hypotheses, "references": references})
     texts = as_texts(hypotheses)
     return texts, as_references(references, len(texts))
@@ -331,7 +331,8 @@ def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
     *streams
         One list per reference stream, all of N entries; `None` marks an absent reference.
 
-    Streams of different lengths raise an `InputError`, as does what is neither text nor `None`.
+    Streams of different lengths raise an `InputError`, as do entries that are neither text nor
+    `None`.
 
     Examples
     --------

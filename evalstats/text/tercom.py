@@ -1,30 +1,30 @@
 """Translation edit rate, exactly as sacreBLEU and Tercom compute it, for a whole corpus at once.
 
 TER (Snover and others, 2006) counts word edits after greedy shifts of blocks. In every round the
-shift that lowers the edit distance most is applied. Rounds of different pairs are independent:
-here, all pairs take a round together, and all their candidate shifts are measured together.
+shift that lowers the edit distance most is applied. Rounds of different pairs are independent, so
+all pairs take a round together, and all their candidate shifts are evaluated together.
 
-*Shifts.* A block of hypothesis words that occurs in the reference may move to where the reference
-has it, if both places contain errors. The candidates are those of sacreBLEU's `_shift`. Their order
-differs and cannot matter: the best one has a unique rank, and the limit of 1,000 depends on their
-number only.
+*Shifts.* A block of hypothesis words that occurs in the reference may move to its place in the
+reference, if both places contain errors. The candidates are the same as in sacreBLEU's `_shift`.
+Their order differs, but this does not matter: the best one has a unique rank, and the limit of
+1,000 depends only on their number.
 
 *Distances*, within a beam. Row i of the distance matrix compares the first i words of the
 hypothesis (n words) with every prefix of the reference (m words). sacreBLEU computes it near the
 diagonal only, in the columns from `line(i) - beam` up to `line(i) + beam`, the latter excluded,
-where `line(i) = floor(i * m / n)`. Everything else counts as infinite. So a row is a window of
-`2 * beam` cells, which `slide`s to the right from one row to the next. With m = 8, n = 4 and a beam
-of 2, rows 2 and 3 are
+with `line(i) = floor(i * m / n)`. Everything else counts as infinite. So a row is a window of `2 *
+beam` cells, which moves right by `slide` from one row to the next. With m = 8, n = 4 and a beam of
+2, rows 2 and 3 are
 
     column   0  1  2  3  4  5  6  7  8
     row 2          x  x  x  x                line 4
     row 3                x  x  x  x          line 6, slide 2
 
 A cell holds the distance minus its column. This makes row 0 zero, an insertion (a step to the
-right) costs nothing, and a row is the running minimum of what comes from the row above:
+right) costs nothing, and a row is the running minimum of the values from the row above:
 
-    from the upper left:  value - 1 where the words are equal, value where they differ
-    from above:           value + 1
+    from the upper left:  value - 1 if the words are equal, value if they differ from above:
+    value + 1
 
 A stored row has an infinite cell on its left and some on its right, for the cells that the row
 below reads outside the window; so row i + 1 reads `2 * beam + 1` stored cells from `slide` on. All
@@ -52,7 +52,7 @@ MAX_CANDIDATES = 1000
 _INFINITE = 1 << 29
 #: Cells of distance matrices held at a time, four bytes each; padding at most doubles them.
 _BLOCK_CELLS = 1 << 21
-#: Matches of one word that are extended at a time.
+#: Number of matches of one word extended at a time.
 _MATCHES = 1 << 19
 
 Cells = NDArray[np.int32]
@@ -73,7 +73,7 @@ def translation_edits(hyps: Ragged, refs: Ragged) -> Index:
     n, m = hyps.lengths, refs.lengths
     edits = np.maximum(n, m)
     both = np.flatnonzero((n > 0) & (m > 0))
-    # Columns on either side of the diagonal, which sacreBLEU widens where m > 50 n.
+    # Columns on either side of the diagonal; sacreBLEU widens them if m > 50 n.
     half = m[both] / n[both] / 2
     beams = np.where(half > BEAM, np.ceil(half + BEAM), BEAM).astype(np.int64)
     for beam in np.unique(beams).tolist():
@@ -88,13 +88,13 @@ def translation_edits(hyps: Ragged, refs: Ragged) -> Index:
 def _block(hyps: Ragged, refs: Ragged, beam: int) -> Index:
     """Edits of pairs without empty sides, (k,), sorted by falling length of the hypothesis.
 
-    Shifts are made until none lowers the edits.
+    Shifts are applied until none lowers the edits.
     """
     groups = group_tokens(hyps, refs)
     shared = np.minimum(groups.hyp_count, groups.ref_count)
     common = np.bincount(groups.pair, shared, minlength=len(hyps)).astype(np.int64)
-    # The distance of the bags of words: no order of the words does better. Without a common word
-    # nothing can be kept or shifted, so that it is reached.
+    # The distance of the bags of words is the least possible for any order of the words. Without a
+    # common word it is the distance.
     least = np.maximum(hyps.lengths, refs.lengths) - common
     edits: Index = least.copy()
     pairs = np.flatnonzero(common)
@@ -106,7 +106,7 @@ def _block(hyps: Ragged, refs: Ragged, beam: int) -> Index:
             break
         rows = Rows(hyps, refs, beam)
         edits[pairs] = shifts + rows.distance
-        # A shift that saves one edit is one edit: one above the least, nothing can be gained.
+        # A shift costs one edit, so at one above the least there is nothing to gain.
         keep = np.flatnonzero(rows.distance > least[pairs] + 1)
         path = rows.path(keep)
         pairs, hyps, refs = pairs[keep], hyps.take(keep), refs.take(keep)
@@ -142,7 +142,7 @@ def _best(found: Candidates, gain: Index) -> Index:
 
 
 class Alignment(NamedTuple):
-    """Where k hypotheses and references stand to each other along a path.
+    """The alignment of k hypotheses and references along a path.
 
     In this pair the path deletes `sat`, replaces `the` by `big` and inserts `sat`::
 
@@ -154,15 +154,15 @@ class Alignment(NamedTuple):
         steps                0    1    2    3    3
 
     Reference word 3, `sat`, is wrong, and so is word 0 of the hypothesis: the word may move to
-    `place[3]` or `place[4]`. Both are 4, so that there is one target: as many as steps between
-    the two, and one more.
+    `place[3]` or `place[4]`. Both are 4, so there is one target: the number of steps between the
+    two, plus one.
 
     """
 
-    #: Where the entries of a pair start in `place`, `steps` and `ref_wrong`, (k+1,); every pair
-    #: has an entry for each reference word and one for the end.
+    #: The start of each pair's entries in `place`, `steps` and `ref_wrong`, (k+1,); every pair has
+    #: an entry for each reference word and one for the end.
     slot: Index
-    #: Hypothesis words consumed before reference word x is.
+    #: Number of hypothesis words consumed before reference word x.
     place: Index
     #: Running count of entries of `place` that differ from their left neighbour.
     steps: Index
@@ -175,8 +175,8 @@ class Alignment(NamedTuple):
 class Candidates(NamedTuple):
     """Shifts (C,): `length` words of the hypothesis `which` move from `start` to `target`.
 
-    These are numbered as in sacreBLEU. `cuts` are the same shifts as exchanges of two neighbouring
-    blocks, (C, 3).
+    Numbers are as in sacreBLEU. `cuts` are the same shifts as exchanges of two neighbouring blocks,
+    (C, 3).
     """
 
     which: Index
@@ -203,11 +203,11 @@ def align(path: Path, tokens: Ragged, ref_lengths: Index) -> Alignment:
 def find_candidates(
     groups: Groups, tokens: Ragged, refs: Ragged, alignment: Alignment, checked: Index
 ) -> tuple[Candidates, Index]:
-    """List the shifts to try of k hypotheses, and count them with those of earlier rounds.
+    """List the shifts to try for k hypotheses, and count them with the shifts of earlier rounds.
 
-    Hypotheses and references hold `groups` of equal tokens. `checked` candidates, (k,), were there
-    in earlier rounds; where there are `MAX_CANDIDATES` in all, none is listed: sacreBLEU stops
-    there and drops the round, so that its shifts need not be tried.
+    Hypotheses and references hold `groups` of equal tokens. `checked`, (k,), counts the candidates
+    of earlier rounds. If there are `MAX_CANDIDATES` in all, none is listed, because sacreBLEU then
+    drops the round.
     """
     lengths = tokens.lengths
     which = np.repeat(np.arange(len(lengths)), lengths)
@@ -222,8 +222,8 @@ def find_candidates(
     n_equal = np.searchsorted(key, high, side="right") - first
     checked = checked.copy()
     parts = [np.zeros((4, 0), dtype=np.int64)]
-    # In blocks of matches, so that a long segment of one word takes no more memory than others;
-    # after the first block it has too many candidates already.
+    # In blocks of matches, to bound memory for a long segment of a single repeated word; after the
+    # first block it already has too many candidates.
     for part in slices(n_equal, _MATCHES):
         token = np.flatnonzero(checked[which[part]] < MAX_CANDIDATES) + part.start
         position = groups.positions[expand(first[token], n_equal[token])]
@@ -241,7 +241,7 @@ def find_candidates(
 def _grow(
     tokens: Ragged, refs: Ragged, alignment: Alignment, token: Index, which: Index, position: Index
 ) -> Index:
-    """Extend matches of one word, (M,), and keep what is worth a shift.
+    """Extend matches of one word, (M,), and keep those that can be shifted.
 
     Returns rows `which, start, position, length`, one column for every length of every match.
     """
@@ -280,8 +280,8 @@ def _expand_targets(found: Index, alignment: Alignment, hyp_lengths: Index) -> C
     repeat, target = repeat[new], alignment.place[slot[new]]
     which, start, length = which[repeat], start[repeat], length[repeat]
     end = start + length
-    # Up to the end of the block, a target moves the block by target - start words; beyond, it is
-    # a place between words.
+    # Up to the end of the block, a target moves the block by target - start words; beyond the
+    # block, a target is a place between words.
     cuts = np.stack([start, end, np.where(target > end, target, target + length)], axis=1)
     cuts[:, 2] = np.minimum(cuts[:, 2], hyp_lengths[which])
     left = target < start
@@ -293,8 +293,8 @@ def _expand_targets(found: Index, alignment: Alignment, hyp_lengths: Index) -> C
 class Path(NamedTuple):
     """The operations that Tercom prefers among the optimal ones.
 
-    For every hypothesis word, `before` is how many reference words are consumed before it, and
-    `kept` whether it is matched by an equal one, (T,).
+    For every hypothesis word, `before` is the number of reference words consumed before it, and
+    `kept` is whether an equal word matches it, (T,).
     """
 
     before: Index
@@ -316,11 +316,11 @@ class Rows:
         line = np.floor(expand(np.ones_like(n), n) * np.repeat(m / n, n)).astype(np.int64)
         self._low = line - beam
         self._slide = np.diff(line, prepend=0)
-        # Row 0 is complete. What row 1 reads of it is stored, from the first cell on. That cell is
-        # finite only where m > beam * n, and there the rows below slide past it.
+        # Row 0 is complete. The cells that row 1 reads are stored, from the first cell on. This
+        # cell is finite only if m > beam * n, and then the rows below slide past it.
         self._slide[hyps.offsets[:-1]] = 0
-        # The word of column c is word c - 1. What the window covers beside the reference changes
-        # nothing: columns left of 0 are infinite, and no path leads back from those beyond m.
+        # The word of column c is word c - 1. Window cells outside the reference have no effect:
+        # columns left of 0 are infinite, and no path leads back from columns beyond m.
         edge = np.zeros(beam + 1, dtype=np.int32)
         self._words = np.concatenate([edge, refs.values, edge], dtype=np.int32)
         self._look = np.repeat(refs.offsets[:-1], n) + line
@@ -339,7 +339,7 @@ class Rows:
     def swapped(self, which: Index, cuts: Index) -> Index:
         """Distances after exchanging two neighbouring blocks of a hypothesis, (C,).
 
-        `which` is the pair that is changed, (C,); of `cuts`, `[start, middle, stop]`, the words
+        `which` is the pair that is changed, (C,). With `cuts`, `[start, middle, stop]`, the words
         `start:middle` and `middle:stop` change places, (C, 3). Rows above them stay as they are.
         """
         order = np.argsort(cuts[:, 0] - self._n[which], kind="stable")
@@ -378,11 +378,11 @@ class Rows:
         return Path(before[words], kept[words])
 
     def _advance(self, state: Cells, pair: Index, cuts: Index) -> Iterator[tuple[int, int]]:
-        """Replace stored rows by those below them in place, step by step, to the last row.
+        """Replace stored rows in place by the rows below, step by step, to the last row.
 
         `state` is row `cuts[:, 0]` of every hypothesis, (C, stride), sorted by falling number of
-        steps; `pair` and `cuts` are as in `swapped`. Yields the step, and how many rows it has
-        replaced, which are the first.
+        steps; `pair` and `cuts` are as in `swapped`. Yields the step, and the number of rows
+        replaced, which are the first ones.
         """
         windows = sliding_window_view(self._words, self._width)
         above = sliding_window_view(state.ravel(), self._width + 1)

@@ -1,9 +1,9 @@
 r"""Tokenise a corpus at once, into exactly the tokens of sacreBLEU's tokenisers.
 
-sacreBLEU's objects are the definition: ``tokenizer(text.rstrip()).split()``, line by line. For
-13a, zh, intl, none and char the same tokens are found by classifying all characters of a corpus
-with one table and looking at neighbours, which is several times faster. Every other tokeniser is
-called line by line.
+sacreBLEU's objects are the definition: ``tokenizer(text.rstrip()).split()``, line by line. For 13a,
+zh, intl, none and char the same tokens are found by classifying all characters of a corpus with one
+table and looking at neighbours, which is several times faster. All other tokenisers are called line
+by line.
 
 Why neighbours suffice. 13a, zh and intl share two rules, applied one after the other to a text
 whose *punctuation* (``.`` and ``,``; for intl every ``\p{P}``) and *digits* (``\p{N}``) differ:
@@ -34,12 +34,12 @@ spaces, so its edges act as non-digits.)
 Hence two tokens that touch always include one of a single character. Blanking those leaves the
 longer tokens delimited by whitespace, and one `str.split` of the corpus yields them.
 
-Texts are arrays of code points: UTF-32 has one integer a character, so a whole corpus is one array
-and a character class is one table look-up. Lone surrogates are characters of a Python string like
-any other: "surrogatepass" carries them through.
+Texts are arrays of code points: UTF-32 has one integer per character, so a whole corpus is one
+array and a character class is one table look-up. Lone surrogates are characters of a Python string
+like any other: "surrogatepass" carries them through.
 
-sacreBLEU's private names are used here and nowhere else, and a contract test holds them over the
-oldest and the newest supported version. It is imported when first needed: that costs 100 ms.
+sacreBLEU's private names are used only here, and a contract test checks them with the oldest and
+the newest supported version. sacreBLEU is imported when first needed, which takes 100 ms.
 """
 
 from __future__ import annotations
@@ -62,16 +62,16 @@ from evalstats.text.ragged import Ragged, blocks, offsets_of
 
 #: Number of code points.
 UNICODE = 0x110000
-#: Text is converted in blocks of about so many characters: a few temporaries of this size stay in
-#: a core's own cache, which keeps the cost of a character the same for small and large corpora.
+#: Text is converted in blocks of about this many characters. A few temporaries of this size fit
+#: into a core's cache, so the time per character is the same for small and large corpora.
 BLOCK_CHARACTERS = 1 << 17
 BLOCK_TEXTS = 1 << 16
 #: Character classes, one bit each.
 SPACE, ISOLATED, PUNCTUATION, DIGIT, DASH = 1, 2, 4, 8, 16
-#: How chrF++ splits words, which is no tokeniser of sacreBLEU's BLEU.
+#: The word splitting of chrF++, which is not a tokeniser of sacreBLEU's BLEU.
 CHRF_WORDS = "words of chrF++"
 _ALPHANUMERIC = re.compile("[a-z0-9]+")
-#: Where sacreBLEU's own tokenisers need a package, what to install for it.
+#: What to install for the tokenisers of sacreBLEU that need a package.
 _EXTRAS = {
     "ja-mecab": "sacrebleu[ja]",
     "ko-mecab": "sacrebleu[ko]",
@@ -80,30 +80,30 @@ _EXTRAS = {
     "flores200": "sentencepiece",
     "spBLEU-1K": "sentencepiece",
 }
-#: Languages in which words are not what stands between spaces, by their codes of two letters.
+#: Two-letter codes of languages without spaces between words.
 LANGUAGES = {"ja": "Japanese", "zh": "Chinese", "ko": "Korean", "th": "Thai"}
 UNSPACED = {code: name for code, name in LANGUAGES.items() if code != "ko"}
-#: Other codes of them (ISO 639-3).
+#: Their other codes (ISO 639-3).
 _CODES = {"jpn": "ja", "zho": "zh", "cmn": "zh", "yue": "zh", "kor": "ko", "tha": "th"}
-#: First and last letters of their scripts; Japanese has kana between the Chinese characters.
+#: First and last letters of their scripts; Japanese mixes kana with Chinese characters.
 _SCRIPTS = {
     "ja": ((0x3040, 0x30FF),),
     "zh": ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0x20000, 0x2FA1F)),
     "ko": ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF)),
     "th": ((0x0E00, 0x0E7F),),
 }
-#: Texts that are looked at.
+#: Number of texts to examine.
 _SAMPLE = 1000
-#: Of Japanese the share of kana is larger, and where words are set apart that of spaces.
+#: Japanese has a larger share of kana, and segmented text a larger share of spaces.
 _KANA, _SPACES = 0.05, 0.15
 #: A pair of languages at the end of a name: en-ja, en-ja_JP, eng_Latn-jpn_Jpan.
 _PAIR = re.compile(
     r"(?:^|[^A-Za-z])[a-z]{2,3}(?:_[A-Z][a-z]{3})?-([a-z]{2,3})(?:_[A-Z][A-Za-z]+)?$"
 )
 
-#: Several letters.
+#: A word of several letters.
 _WORD = re.compile(r"[^\W\d_]{2,}")
-#: Tokens of more letters are not words, and if there is one per text, of more than the second.
+#: Tokens with more letters than the first are not words; with one token per text, the second.
 _LONGEST_WORDS, _LONGEST_ALONE, _ONE_EACH = 10, 7, 1.2
 
 Classes = NDArray[np.uint8]
@@ -134,7 +134,7 @@ def table_of(pattern: re.Pattern[str]) -> NDArray[np.bool_]:
 
 @cache
 def whitespace_table() -> NDArray[np.bool_]:
-    r"""Return the characters that `str.split` splits at; ``re`` tests ``\s`` by the same rule."""
+    r"""Return which characters `str.split` splits at; ``\s`` in ``re`` uses the same rule."""
     table = np.ones(UNICODE, dtype=np.bool_)
     for piece in string_of(np.arange(UNICODE, dtype=np.int32)).split():
         table[ord(piece[0]) : ord(piece[-1]) + 1] = False
@@ -152,21 +152,21 @@ def text_blocks(texts: Sequence[str], lowercase: bool = False) -> Iterator[Seque
 
 
 def characters(texts: Sequence[str], *, whitespace: bool = False) -> Ragged:
-    """Return the code points of every text; those that `str.split` splits at only on request."""
+    """Return the code points of every text; whitespace only on request."""
     codes = code_points("".join(texts))
     offsets = offsets_of(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
     if whitespace:
         return Ragged(codes, offsets)
     kept = ~whitespace_table()[codes]
-    # Taking positions is twice as fast as masking.
+    # Indexing by position is twice as fast as masking.
     return Ragged(codes[np.flatnonzero(kept)], offsets_of(kept)[offsets])
 
 
 class Tokens(NamedTuple):
-    """Tokens of n texts, one-character tokens apart from longer ones.
+    """Tokens of n texts; tokens of one character are stored separately from longer ones.
 
     The characters need neither a string object nor a dictionary to become ids: `characters`, (T,),
-    are code points, and -1 for a longer token, which `words` have in order. Text i has the tokens
+    are code points, and -1 for longer tokens, which are in `words` in order. Text i has the tokens
     ``offsets[i]`` to ``offsets[i + 1]``.
     """
 
@@ -183,7 +183,7 @@ class Tokens(NamedTuple):
 
 
 class _Rules(NamedTuple):
-    """What distinguishes one tokeniser that splits at characters from another."""
+    """The rules of a tokeniser that splits at characters."""
 
     prepare: Callable[[str], str]  # one line, before it joins the corpus
     classes: Classes  # (0x110000,) class of every code point
@@ -192,7 +192,7 @@ class _Rules(NamedTuple):
 
 
 def tokenize_blocks(texts: Sequence[str], tokenizer: str, lowercase: bool) -> Iterator[Tokens]:
-    """Tokenise as sacreBLEU's BLEU does, some consecutive texts at a time: memory stays bounded.
+    """Tokenise like sacreBLEU's BLEU, in blocks of consecutive texts, to bound memory.
 
     `tokenizer` is a name of sacreBLEU's ``BLEU.TOKENIZERS``; ``"none"`` splits at whitespace.
     `CHRF_WORDS` splits into the words of chrF++: a word of several characters loses one ASCII
@@ -226,7 +226,7 @@ def alphanumeric_blocks(texts: Sequence[str], stemmed: bool) -> Iterator[Tokens]
 def alphanumeric(text: str, stemmed: bool) -> list[str]:
     """Return the runs of ASCII letters and digits of a text in lower case, as ROUGE does.
 
-    Of words with more than three characters the stem may stand, which is Porter's.
+    With `stemmed`, words of more than three characters are replaced by Porter's stem.
     """
     words = _ALPHANUMERIC.findall(text.lower())
     return [stem(w) if len(w) > 3 else w for w in words] if stemmed else words
@@ -239,7 +239,7 @@ def tercom_tokens(texts: Sequence[str], *options: bool, twice: bool = False) -> 
     """
     from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-    # Without the cache that it keeps of every line.
+    # Without its cache of all lines.
     tokenizer = partial(TercomTokenizer.__call__.__wrapped__, TercomTokenizer(*options))
     lines = (tokenizer(text.rstrip()) for text in texts)
     if twice:
@@ -248,7 +248,7 @@ def tercom_tokens(texts: Sequence[str], *options: bool, twice: bool = False) -> 
 
 
 def from_lists(lists: Iterable[Sequence[Any]]) -> Tokens:
-    """Return token lists, one a text, as `Tokens`; the tokens may be anything hashable."""
+    """Return token lists, one per text, as `Tokens`; tokens may be any hashable objects."""
     words: list[Any] = []
     lengths = []
     for tokens in lists:
@@ -263,8 +263,8 @@ def _split(texts: Sequence[str], rules: _Rules) -> Tokens:
     """Split texts at whitespace and at the cuts of the rules."""
     lines = [rules.prepare(text) for text in texts]
     lengths = np.fromiter(map(len, lines), dtype=np.int64, count=len(lines))
-    # A space before, between and after the lines: every character has two neighbours. Where the
-    # edges are follows from the lengths, so no character of a text can be mistaken for one.
+    # A space before, between and after the lines, so that every character has two neighbours. The
+    # edges are computed from the lengths, so a character of a text is never taken for an edge.
     codes = code_points(f" {' '.join(lines)} ")
     edges = offsets_of(lengths + 1)
     classes = rules.classes[codes]
@@ -310,7 +310,7 @@ def _rule_cuts(codes: NDArray[np.int32], classes: Classes) -> Mask:
 
 
 def _chrf_cuts(codes: NDArray[np.int32], classes: Classes) -> Mask:
-    """Mark where chrF++ separates punctuation; it looks at the ends of words only."""
+    """Mark the places at which chrF++ separates punctuation: only at the ends of words."""
     cut = np.zeros(len(classes) + 1, dtype=np.bool_)
     space = (classes & SPACE) > 0
     starts = np.flatnonzero(space[:-1] & ~space[1:]) + 1
@@ -366,7 +366,7 @@ def _rules_zh() -> _Rules:
 
 
 def _rules_intl() -> _Rules:
-    # It comes with sacreBLEU, whose tokeniser reads its Unicode tables; Python's may be older.
+    # Installed with sacreBLEU, whose tokeniser uses its Unicode tables; Python's may be older.
     import regex
 
     classes = {PUNCTUATION: r"\p{P}+", DIGIT: r"\p{N}+", ISOLATED: r"\p{S}+"}
@@ -405,7 +405,7 @@ def tokenizer_names() -> tuple[str, ...]:
 
 
 def check_tokenizer(name: str) -> None:
-    """Raise where `sacrebleu_tokenizer` would, but download no model: a file may name any."""
+    """Raise for names that `sacrebleu_tokenizer` refuses, without downloading a model."""
     from importlib import util
 
     known = name in tokenizer_names() and _EXTRAS.get(name) == "sentencepiece"
@@ -415,9 +415,9 @@ def check_tokenizer(name: str) -> None:
 
 @cache
 def sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
-    """Make sacreBLEU's tokeniser; raise for one it does not have, or whose extra is missing.
+    """Make a tokeniser of sacreBLEU; raise if it does not exist or needs a missing package.
 
-    Kept, since some of them load a model.
+    Tokenisers are cached, since some of them load a model.
     """
     from sacrebleu.metrics import bleu
 
@@ -443,9 +443,9 @@ def sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
 
 
 def language_of(texts: Iterable[str]) -> str:
-    """Return the code of the language, one of `LANGUAGES`, that most letters of the texts are of.
+    """Return the code of the language, one of `LANGUAGES`, of most letters of the texts.
 
-    Return "" for other languages, and where words are set apart by spaces already.
+    Return "" for other languages, and if spaces already separate the words.
 
     >>> language_of(["今日は晴れです。"]), language_of(["今天 是 晴天 。"])
     ('ja', '')
@@ -470,7 +470,7 @@ def language_of(texts: Iterable[str]) -> str:
 
 
 def target_language(name: str) -> str:
-    """Return the code of the target, one of `LANGUAGES`, of a name that ends in a language pair.
+    """Return the target language, one of `LANGUAGES`, of a name that ends in a language pair.
 
     >>> target_language("wmt22.en-ja"), target_language("cs-uk_UA"), target_language("ja_JP")
     ('ja', '', '')
@@ -482,7 +482,7 @@ def target_language(name: str) -> str:
 
 
 def letter_counts(texts: Iterable[str]) -> tuple[int, int, int]:
-    """Return how many letters words have, how many of these are ASCII, and how many have no case.
+    """Count the letters of words, how many of them are ASCII, and how many have no case.
 
     Single letters (variables of a formula) are not words. Marks on letters are not letters.
 
@@ -497,10 +497,10 @@ def letter_counts(texts: Iterable[str]) -> tuple[int, int, int]:
 
 
 def unsplit(texts: Sequence[str], n_tokens: int) -> str:
-    """Say that so many tokens of texts are too long to be words; "" if they are not.
+    """Return that the tokens of these texts are too long to be words, or "".
 
-    This is asked of scripts without case alone, whose words have 3 to 7 letters when spaces
-    separate them (Arabic, Hebrew, Hindi, Amharic).
+    Only for scripts without case, whose words have 3 to 7 letters if spaces separate them (Arabic,
+    Hebrew, Hindi, Amharic).
     """
     n_letters, _, n_uncased = letter_counts(texts)
     is_one_each = n_tokens <= _ONE_EACH * len(texts)
@@ -508,4 +508,4 @@ def unsplit(texts: Sequence[str], n_tokens: int) -> str:
     if 2 * n_uncased <= n_letters or n_letters <= longest * n_tokens:
         return ""
     n = n_letters / max(n_tokens, 1)
-    return f"tokens of the references have {n:.0f} letters on average, so that they are not words"
+    return f"tokens of the references have {n:.0f} letters on average, so they are not words"

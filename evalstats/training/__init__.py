@@ -1,7 +1,7 @@
 """Evaluations of a run that is still going on.
 
-- `accumulator`: collects statistics batch by batch and merges those of several processes
-- `monitor`: says at each check whether a checkpoint is a real improvement; table and figure
+- `accumulator`: collects statistics batch by batch and merges the statistics of several processes
+- `monitor`: tests at each check whether a checkpoint is a real improvement; table and figure
 - `history`: the records of checks, the level and computation of one more, and all as JSON
 
 May import every room but `compat`.

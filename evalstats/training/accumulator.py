@@ -1,4 +1,4 @@
-"""The corpus score of batches that come one by one, in one process or in several.
+"""The corpus score of batches that arrive one by one, in one or several processes.
 
 An accumulator keeps the statistics of every segment, one row each, so that the result has an
 interval. Sums are exact and rows are sorted, so the result does not depend on how segments were
@@ -45,14 +45,14 @@ class Accumulator:
 
     Notes
     -----
-    With ids, the rows are in their order, and a segment that came more than once counts once: the
+    With ids, rows are sorted by id, and a segment that was given more than once counts once: the
     padding of a distributed sampler disappears. The same id with different statistics is an error.
-    Without ids, rows are in the order of their numbers, and all of them count. Threads may share
-    an accumulator. Pickles hold the narrowest integers that fit: 40 kB for BLEU of 2,000 segments.
+    Without ids, rows are sorted by their numbers, and all of them count. Threads may share an
+    accumulator. Pickles hold the narrowest integers that fit: 40 kB for BLEU of 2,000 segments.
 
     Examples
     --------
-    Two ranks, and a sampler that gave segment 0 to both:
+    Two ranks, with a sampler that gave segment 0 to both:
 
     >>> references = ["the cat sat on the mat", "it is raining", "hello there world"]
     >>> first, second = Accumulator("chrf"), Accumulator("chrf")
@@ -80,14 +80,14 @@ class Accumulator:
         hypotheses
             n outputs (numbers for `Mean` and `Ratio`).
         references
-            One entry per segment of the batch: a string, a list of strings with `None` for an
-            absent one, or a `References`. Streams of a square batch are read as entries, with a
-            warning where the texts look like it.
+            One entry per segment of the batch: a string, a list of strings (`None` if absent), or a
+            `References`. Streams of a square batch are read as entries, with a warning if the texts
+            look like streams.
         ids : sequence of int or str, optional
-            Which segments these are: n positions in the data set (never in a batch or on a rank),
-            or names. For all batches or for none.
+            Ids of the segments: n positions in the data set (not in the batch or on the rank), or
+            names. Give them for all batches or for none.
 
-        Bad input raises an `InputError`, and what was collected stays as it was.
+        Bad input raises an `InputError`, and the collected statistics stay as they were.
         """
         check_same_index({"hypotheses": hypotheses, "references": references, "ids": ids})
         if not isinstance(hypotheses, np.ndarray):
@@ -104,9 +104,9 @@ class Accumulator:
         self._add(((rows, labels, kept, few),))
 
     def merge(self, other: Accumulator) -> Accumulator:
-        """Add what another accumulator has collected, and return this one.
+        """Add the segments of another accumulator, and return this one.
 
-        Another metric, or ids in only one of the two, raise an `InputError`.
+        A different metric, or ids in only one of the two, raise an `InputError`.
         """
         if not isinstance(other, Accumulator):
             raise InputTypeError(f"other must be an Accumulator, got {type(other).__name__}")
@@ -118,7 +118,7 @@ class Accumulator:
         return self
 
     def reset(self) -> None:
-        """Forget everything that was collected."""
+        """Forget all segments."""
         self._blocks = ()
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ class Accumulator:
 
     @property
     def ids(self) -> list[int] | list[str] | None:
-        """The ids in the order of the rows, each once; `None` where segments have none."""
+        """The ids in the order of the rows, each once; `None` if segments have none."""
         ids = self._collected()[1]
         return None if ids is None else ids.tolist()
 
@@ -146,14 +146,14 @@ class Accumulator:
 
         No segments, or an id with different statistics, raise an `InputError`.
         """
-        # On the grid sums of fractions are exact too; it is the grid of `estimate`.
+        # On the grid, which `estimate` uses too, sums of fractions are also exact.
         rows = self.statistics().values[0]
         return float(self.metric.score(np.sum(exact_grid(rows), axis=0, dtype=np.float64)))
 
     def statistics(self, system: str = "system") -> SegmentStatistics:
         """Return the statistics of all segments so far, for `estimate` and `compare`, `(1, N, k)`.
 
-        With ids, in their order: two systems collected under the same ids are paired. They have the
+        With ids, sorted by id: two systems collected with the same ids are paired. They have the
         cautions that `extract` gives of texts, and keep no text.
         """
         rows, _, kept, few = self._collected()
@@ -165,8 +165,8 @@ class Accumulator:
     def estimate(self, **options: Unpack[EstimateOptions]) -> Estimate:
         """Return the score with its confidence interval, as `evalstats.estimate` does.
 
-        With ids from 0 to N - 1 the result is that of `estimate` on the whole corpus, bit for bit;
-        without ids the resamples draw the rows in another order. `options` are those of
+        With ids from 0 to N - 1, the result equals `estimate` on the whole corpus, bit for bit;
+        without ids, resamples draw the rows in a different order. `options` are the options of
         `estimate`: ``method``, ``confidence_level``, ``n_resamples``, ``rng`` and others.
         """
         (result,) = estimate([self.statistics()], **options)
@@ -179,7 +179,7 @@ class Accumulator:
         rows, ids, *texts = self._collected()
         if not len(rows):
             return {"metric": self.metric, "_blocks": ()}
-        # Equal numbers of the smallest type that holds them.
+        # The same numbers in the smallest type that fits.
         if rows.dtype.kind == "f" and np.max(np.abs(rows)) < 2**53 and np.all(rows % 1 == 0):
             rows = rows.astype(np.int64)
         if ids is not None and ids.dtype != object:
@@ -196,9 +196,9 @@ class Accumulator:
             if len(kinds) > 1:
                 raise InputError(
                     "ids must be given for all segments or for none, and be all integers or all "
-                    "strings; these differ from those collected before"
+                    "strings; these differ from the ids collected before"
                 )
-            # One assignment: an interruption leaves all or nothing of a batch.
+            # One assignment: after an interruption, all or nothing of a batch is there.
             self._blocks = together
 
     def _collected(self) -> _Block:
@@ -207,13 +207,13 @@ class Accumulator:
             if not self._blocks:
                 nothing = np.empty((0, len(self.metric.columns)), dtype=np.int64)
                 return nothing, None, np.empty(0, dtype=KEPT), ()
-            # The sorted block takes the place of the others, so that it is sorted once.
+            # The sorted block replaces the others, so that it is sorted only once.
             self._blocks = (_in_order(self._blocks),)
             return self._blocks[0]
 
 
 def _in_order(blocks: tuple[_Block, ...]) -> _Block:
-    """Return blocks as one block, sorted by id and each id once, or by the numbers of the rows."""
+    """Return blocks as one block, sorted by id with each id once, or by the numbers of the rows."""
     rows = np.concatenate(
         [x.astype(np.int64 if x.dtype.kind in "bui" else np.float64) for x, *_ in blocks]
     )
@@ -233,8 +233,8 @@ def _in_order(blocks: tuple[_Block, ...]) -> _Block:
     conflicts = again[differ | (sums[again] != sums[again + 1])]
     if len(conflicts):
         raise InputError(
-            f"id {ids.tolist()[conflicts[0]]!r} came with different statistics or references; ids "
-            f"must say which segment of the data set it is, not which of a batch or of a rank"
+            f"id {ids.tolist()[conflicts[0]]!r} was given with different statistics or "
+            "references; ids must be positions in the data set, not in a batch or on a rank"
         )
     first = np.ones(len(ids), dtype=np.bool_)
     first[again + 1] = False
@@ -247,20 +247,21 @@ def checksums(references: References) -> NDArray[np.uint32]:
 
 
 def _as_ids(ids: object, n_segments: int) -> NDArray[Any]:
-    """Return ids `(n,)` as int64 or as objects that are strings; an InputError for others."""
-    labels = listed(ids, "ids", "integers or strings, one a segment")
-    # Tensors and arrays iterate into scalars of their types.
+    """Return ids `(n,)` as int64 or as strings (objects); an InputError for others."""
+    labels = listed(ids, "ids", "integers or strings, one per segment")
+    # Iterating over tensors and arrays gives scalars of their types.
     labels = [label.item() if hasattr(label, "item") else label for label in labels]
     if len(labels) != n_segments:
         raise InputError(
-            f"ids has {len(labels)} entries but hypotheses has {n_segments}; give one id a segment"
+            f"ids has {len(labels)} entries but hypotheses has {n_segments}; give one id per "
+            "segment"
         )
     kinds = {type(label) for label in labels}
     if not (kinds <= {int} or kinds <= {str}):
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise InputTypeError(f"ids must be all integers or all strings, got {names}")
     try:
-        # NumPy's own strings would lose a NUL at the end.
+        # NumPy's strings would lose a NUL at the end.
         return np.array(labels, dtype=object if str in kinds else np.int64)
     except OverflowError:
-        raise InputError("ids must be integers that fit 64 bits") from None
+        raise InputError("ids must be integers that fit into 64 bits") from None

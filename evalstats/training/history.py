@@ -1,24 +1,24 @@
-"""The checks of a run: their records, the computation of one more, and all of them as JSON.
+"""The checks of a run: their records, the computation of a new one, and all of them as JSON.
 
 *The level of a check.* All looks of a run compare with the same best step, and successive
-checkpoints resemble each other, so their test statistics are correlated. Bonferroni's inequality
-ignores that and wastes half of the significance level. As in `evalstats.designs.spending` the
-level is spent look by look (Lan and DeMets, 1983) on the joint distribution of the looks: there the
-items of one comparison grow, and correlations are known; here sign flips of the segments' influence
-values draw from it.
+checkpoints are similar, so their test statistics are correlated. Bonferroni's inequality ignores
+that and wastes half of the significance level. As in `evalstats.designs.spending`, the level is
+spent look by look (Lan and DeMets, 1983), using the joint distribution of the looks. There, the
+items of one comparison grow and correlations are known; here, sign flips of the segments' influence
+values sample the distribution.
 
-*The best of many scores.* The highest of J noisy scores lies above the truth on average, even if
-each of them is right on average (the winner's curse). To measure that, each bootstrap resample
-chooses its best candidate, which is scored on the segments that are not in the resample (bootstrap
-bias correction; Tsamardinos, Greasidou and Borboudakis, 2018; Efron, 1983). The correction is the
-mean over resamples of
+*The best of many scores.* The highest of J noisy scores is above its true score on average, even if
+each score is unbiased (the winner's curse). To estimate this bias, each bootstrap resample chooses
+its best candidate, which is scored on the segments that are not in the resample (bootstrap bias
+correction; Tsamardinos, Greasidou and Borboudakis, 2018; Efron, 1983). The correction is the mean
+over resamples of
 
     score of the reported winner - score of the resample's winner,  both out of the bag.
 
 If one candidate is clearly best, every resample chooses it and the correction is 0. If all are
-equal, the correction is the mean by which the maximum lies above the truth. The choice of a
-resample depends on earlier candidates only through its best score so far, so a few numbers per
-resample are kept, however many candidates come.
+equal, the correction is the mean bias of the maximum. The choice of a resample depends on earlier
+candidates only through its best score so far, so only a few numbers per resample are kept, for any
+number of candidates.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from evalstats.results.convert import Share, record_of
 from evalstats.results.records import Record
 from evalstats.statistics.segments import SegmentStatistics
 
-#: Segments are flipped in at most so many sets. More sets take longer and change no level.
+#: Maximum number of sets of segments to flip. More sets take longer and do not change levels.
 _MOST_SETS = 256
 #: The signs of eight sets for each value of an octet, `(8, 256)`.
 _SIGNS = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[None], axis=0)
-#: At most so many weights are turned into out-of-bag weights at once.
+#: Maximum number of weights converted to out-of-bag weights at once.
 _BLOCK_WEIGHTS = 1 << 24
 Floats = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class StepScore(NamedTuple):
 
 
 class Basis(NamedTuple):
-    """Which interval and test a check has, and on how many segments they rest.
+    """The interval and test of a check, and the number of segments behind them.
 
     `interval` is that of the score: "t", or "wilson" of 0/1 scores; `test` that of the p-value:
     "t", or "mcnemar" of 0/1 scores, `None` at the first check. `n_differing` segments, or groups,
@@ -87,7 +87,7 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True)
 class Checkpoint(Record):
-    """The result of one evaluation of a run.
+    """The result of one evaluation in a run.
 
     The *best* step is the last real improvement, or the first step until there is one, and later
     steps are compared with it. The *highest* step is the one with the best score so far.
@@ -99,31 +99,31 @@ class Checkpoint(Record):
     metric : str
         Name of the metric.
     score, low, high, standard_error : float
-        Corpus score with its t interval from influence values (Wilson's of 0/1 scores).
+        Corpus score with its t interval from influence values (Wilson's for 0/1 scores).
     compared_with : int or None
         The best step before this one; `None` at the first check.
     difference, difference_low, difference_high : float
-        Score minus the score of that step, with the interval of what the test does not reject
-        (Tango's for 0/1 scores); 0 at the first check. Intervals are not corrected for looking
-        again and again.
+        Score minus the score of that step, with the interval of differences that the test does not
+        reject (Tango's for 0/1 scores); 0 at the first check. Intervals are not corrected for
+        repeated looks.
     pvalue : float
         One-sided p-value of "no better than that step", in (0, 1]; 1 at the first check.
     level : float
-        How small the p-value of a real improvement must be at this look; 0 at the first check.
+        Largest p-value of a real improvement at this look; 0 at the first check.
     improved : bool
         Whether this is a real improvement; `False` at the first check, which has no predecessor.
     best : StepScore
         The best step after this check, with its score.
     highest : StepScore
-        The step with the best score so far, the earlier one where two are equal.
+        The step with the best score so far; if two are equal, the earlier one.
     checks_without_improvement : int
         Checks since the best step.
     should_stop : bool
-        Whether these have used up the patience.
+        Whether the patience is used up.
     higher_is_better : bool
         Direction of the metric.
     confidence_level : float
-        Coverage that the intervals aim at.
+        Nominal coverage of the intervals.
     basis : Basis
         Which interval and test these are, and on how many segments the test rests.
     notes : tuple of str
@@ -163,15 +163,15 @@ class Checkpoint(Record):
     def to_log(self, prefix: str = "") -> dict[str, float]:
         """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
 
-        The keys are the same at every check: the metric's name as it is asked for (``chrf`` of
-        chrF2, and blanks as underscores), and that name with ``_low``, ``_high``,
-        ``_difference``, ``_pvalue``, ``_level``, ``_improved``, ``_best``, ``_best_step`` and
+        The keys are the same at every check: the metric's name as given (``chrf`` for chrF2, with
+        underscores for blanks), and this name with ``_low``, ``_high``, ``_difference``,
+        ``_pvalue``, ``_level``, ``_improved``, ``_best``, ``_best_step`` and
         ``_checks_without_improvement``.
 
         Parameters
         ----------
         prefix : str
-            Before each key, for example ``"eval/"``.
+            Prefix of each key, for example ``"eval/"``.
         """
         name = prefix + log_name(self.metric)
         keys = ("low", "high", "difference", "pvalue", "level", "improved")
@@ -200,13 +200,13 @@ class Checkpoint(Record):
 
 @dataclass(frozen=True)
 class Selected(Record):
-    """The checkpoint with the best score, corrected for having been chosen.
+    """The checkpoint with the best score, corrected for selection.
 
-    `step` has the best `score` of all under `metric`, which is too good on average, since it was
-    chosen for being the best; `standard_error` is from influence values. `corrected` is the score
-    less the `optimism`, at least 0 (plus, where lower scores are better), with its t interval from
-    `low` to `high` at `confidence_level`. `agreement` is the share of the resamples that choose the
-    same step, in [0, 1], and `n_checks` among how many it was chosen.
+    `step` has the best `score` of all checks for `metric`, which is too good on average because it
+    was chosen for being the best; `standard_error` is from influence values. `corrected` is the
+    score minus the `optimism` (plus, if lower scores are better), which is at least 0, with its t
+    interval from `low` to `high` at `confidence_level`. `agreement` is the share of the resamples
+    that choose the same step, in [0, 1], and `n_checks` the number of checks to choose from.
 
     Examples
     --------
@@ -243,24 +243,24 @@ class Selected(Record):
 
 
 def log_name(metric: str) -> str:
-    """Return a metric's name as a key of a log: "chrf" of chrF2, "word_perplexity"."""
+    """Return a metric's name as a key of a log: "chrf" for chrF2, "word_perplexity"."""
     return "_".join(written(metric).split())
 
 
 def flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Return sums of the influence values under random signs, `(N,) -> (R,)`."""
+    """Return sums of the influence values with random signs, `(N,) -> (R,)`."""
     centred = influence - np.mean(influence)
-    # Neighbours go to different sets: segments of a document resemble each other.
+    # Neighbours go to different sets, because segments of a document are similar.
     n_sets = min(len(centred), _MOST_SETS)
     sets = np.bincount(np.arange(len(centred)) % n_sets, centred, minlength=-(-n_sets // 8) * 8)
     scale = float(np.max(np.abs(sets)))
     if not scale > 0:
         return np.zeros(N_DRAWS)
-    # Sums of whole numbers are exact, so that equal draws stay equal.
+    # Sums of integers are exact, so equal draws stay equal.
     octets = np.rint(sets / scale * 2**20).reshape(-1, 8)
     drawn = np.random.default_rng(seed).bytes(len(octets) * N_DRAWS)
     sums = np.zeros(N_DRAWS)
-    # Eight signs at a time, in a table of the sums of their 256 choices.
+    # Eight signs at a time, from a table of the sums for their 256 choices.
     for added, signs in zip(
         octets @ _SIGNS, np.frombuffer(drawn, np.uint8).reshape(-1, N_DRAWS), strict=True
     ):
@@ -269,16 +269,16 @@ def flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
 
 
 def out_of_bag_weights(n_segments: int, n_resamples: int, seed: int) -> NDArray[Any]:
-    """Return rows of `bootstrap_weights` that left some segment out, `(B, N)`.
+    """Return rows of `bootstrap_weights` that leave some segment out, `(B, N)`.
 
-    The others are dropped; they occur for two or three segments.
+    Other rows occur only for two or three segments and are dropped.
     """
     weights = np.concatenate([x for _, x in batches(Multinomial(n_segments, seed), n_resamples)])
     return np.asarray(weights[np.any(weights == 0, axis=1)])
 
 
 def bag_scores(metric: Metric, rows: NDArray[Any], weights: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Return scores of statistics `(N, k)` in and out of every resample, `(B,)` each."""
+    """Return scores of statistics `(N, k)` in and out of each resample, `(B,)` each."""
     product = ExactProduct(exact_grid(rows), 255)
     size = max(1, _BLOCK_WEIGHTS // weights.shape[1])
     blocks = [weights[i : i + size] for i in range(0, len(weights), size)]
@@ -288,7 +288,7 @@ def bag_scores(metric: Metric, rows: NDArray[Any], weights: NDArray[Any]) -> tup
     if not np.all(np.isfinite(scores)):
         raise InputError(
             f"{metric.name} of a resample is not finite; define the score for every total, for "
-            f"example where a denominator is 0"
+            "example if a denominator is 0"
         )
     return scores[: len(weights)], scores[len(weights) :]
 
@@ -297,9 +297,9 @@ def bag_scores(metric: Metric, rows: NDArray[Any], weights: NDArray[Any]) -> tup
 class BestSoFar:
     """The best candidate so far, on all segments and in each of B resamples.
 
-    `step` and `score` are those of the winner on all segments, and `out_of_bag` `(B,)` its scores
-    on those that each resample left out. `winners` `(B,)` has the winner in each resample, the
-    earlier one where two are equal, and the other two the scores of these.
+    `step` and `score` belong to the winner on all segments, and `out_of_bag` `(B,)` has its scores
+    on the segments that each resample left out. `winners` `(B,)` has the winner in each resample
+    (the earlier one if two are equal), and the other two have the scores of these winners.
     """
 
     step: int
@@ -312,7 +312,7 @@ class BestSoFar:
     def update(
         self, step: int, score: float, in_bag: Floats, out_of_bag: Floats, higher_is_better: bool
     ) -> BestSoFar:
-        """Return the best so far after one more candidate."""
+        """Return the best so far, updated with one more candidate."""
         sign = 1 if higher_is_better else -1
         won = sign * in_bag > sign * self.winners_in_bag
         after = replace(
@@ -338,10 +338,10 @@ class BestSoFar:
         return float(np.mean(self.winners == self.step)) if len(self.winners) else 1.0
 
 
-#: Interval and one-sided p-value of the difference between a step and the best one; and `test`,
+#: Interval and one-sided p-value of the difference between a step and the best one; then `test`,
 #: `n_differing` and `kurtosis` of the `Basis`.
 Compared: TypeAlias = tuple[tuple[float, float, float], tuple[str | None, int, float | None]]
-#: Those of the first step.
+#: The same for the first step.
 FIRST: Compared = ((0.0, 0.0, 1.0), (None, 0, None))
 
 
@@ -349,7 +349,7 @@ FIRST: Compared = ((0.0, 0.0, 1.0), (None, 0, None))
 class Step:
     """One step: its statistics `(N, k)`, score, influence values `(N,)` and their spread.
 
-    Of segments or groups; `sizes` are the segments of each group, where there are groups.
+    Units are segments or groups; `sizes` are the numbers of segments per group.
     """
 
     metric: Metric
@@ -361,21 +361,21 @@ class Step:
 
     @classmethod
     def of(cls, metric: Metric, rows: NDArray[Any], sizes: NDArray[np.int64] | None) -> Step:
-        """Return score, influence values and spread of the statistics of one step."""
+        """Return the score, influence values and spread of the statistics of one step."""
         score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
         (values,) = student.influence_values(metric, rows[None])
         spread = student.spread(values, sizes)
         if not np.all(np.isfinite((score, spread.error))):
             raise InputError(
                 f"{metric.name} or its gradient is not finite; define the score for every total, "
-                f"for example where a denominator is 0"
+                "for example if a denominator is 0"
             )
         return cls(metric, rows, sizes, score, values, spread)
 
     def interval(self, segments: NDArray[Any], alpha: float) -> tuple[str, tuple[float, float]]:
-        """Return what the interval of the score is called, and the interval.
+        """Return the name of the interval of the score, and the interval.
 
-        `segments` are the statistics before they were grouped.
+        `segments` are the statistics before grouping.
         """
         outcomes = outcomes_of(self.metric, self.sizes, segments)
         if outcomes is not None:
@@ -385,11 +385,11 @@ class Step:
     def compared(self, best: Step, alpha: float) -> Compared:
         """Test the hypothesis that this step is no better than the best one.
 
-        By a paired t test on influence values: the p-value is the larger of those of t and of
-        Hall's (1992) skewness-corrected t, since which of the two is too small depends on the side
-        of a long tail, and the interval holds all differences that neither of them rejects. 0/1
-        scores have Tango's interval and McNemar's test. No p-value is below 2^-m for m units that
-        differ, the smallest that swapping them can give.
+        A paired t test on influence values: the p-value is the larger of two, from t and from
+        Hall's (1992) skewness-corrected t, because either can be too small, depending on the side
+        of a long tail. The interval contains all differences that neither test rejects. 0/1 scores
+        have Tango's interval and McNemar's test. No p-value is below 2^-m for m units that differ,
+        the smallest p-value of a test that swaps them.
         """
         differs = np.any(best.rows != self.rows, axis=1)
         m, difference = int(np.count_nonzero(differs)), self.score - best.score
@@ -409,7 +409,7 @@ class Step:
             skewness = student.skewness(influence)
             bounds = student.interval(difference, spread.error, degrees, alpha, skewness)
             pvalue = student.pvalue(difference, spread.error, degrees, side, skewness)
-        # Doubles end at 2^-1074.
+        # The smallest double is 2^-1074.
         pvalue = max(pvalue, ldexp(1.0, -min(m, 1074))) if m else 1.0
         return (*bounds, pvalue), ("t" if outcomes is None else "mcnemar", m, kurtosis)
 
@@ -427,17 +427,17 @@ def outcomes_of(
 class History:
     """Everything that a check changes, in one object, which is replaced after each check.
 
-    So a check that is interrupted changes nothing.
+    So an interrupted check changes nothing.
     """
 
     checks: tuple[Checkpoint, ...] = ()
     best: Step | None = None
     so_far: BestSoFar | None = None
     looks: DrawnLooks = field(default_factory=DrawnLooks)
-    segment_ids: str | None = None  # a hash of them, where statistics came with some
+    segment_ids: str | None = None  # a hash of them, if statistics have any
 
     def selected(self) -> Selected:
-        """Return the checkpoint with the best score, corrected for the choosing."""
+        """Return the checkpoint with the best score, corrected for selection."""
         so_far = self.so_far
         if so_far is None:
             raise InputError("there is nothing to choose from yet; call check first")
@@ -477,7 +477,7 @@ class History:
     def of_state(
         cls, state: Mapping[str, Any], metric: Metric, sizes: NDArray[np.int64] | None
     ) -> History:
-        """Return the history that the method `state` described."""
+        """Return the history from the values of `state`."""
         if not state["checks"]:
             return cls()
         checks = tuple(

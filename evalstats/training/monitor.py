@@ -1,8 +1,8 @@
-"""Watch a training run, and say which checkpoints are really better than the best so far.
+"""Monitor a training run: which checkpoints are really better than the best so far.
 
-A run is evaluated again and again, and some of fifty noisy scores look like a new best one even if
-nothing improves. `Monitor` says at every check whether the improvement is real, with one
-significance level for the whole run, and corrects the best score for having been chosen.
+A run is evaluated again and again, and some of fifty noisy scores look like a new best even if
+nothing improves. `Monitor` tests at every check whether the improvement is real, with one
+significance level for the whole run, and corrects the best score for selection.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ if TYPE_CHECKING:
 _VERSION = 6
 #: A table has the last checks, so many, beside the real improvements and the best step.
 _MOST_ROWS = 20
-#: With up to so many checks, each has a bar in the figure; with up to so many, an open marker.
+#: Maximum numbers of checks with bars, and with open markers, in the figure.
 _BARS, _OPEN = 25, 60
 
 
 class Gold(list[Any]):
-    """Gold labels of all segments, sets of labels, or numbers, as metrics of labels take them."""
+    """Gold labels of all segments, sets of labels, or numbers, for metrics of labels."""
 
-    #: Of texts it says how many references there are.
+    #: For texts, the signature has the number of references.
     label = None
 
     def __init__(self, labels: Any) -> None:
-        super().__init__(listed(labels, "references", "gold labels, one a segment"))
+        super().__init__(listed(labels, "references", "gold labels, one per segment"))
 
     @property
     def fingerprint(self) -> str:
@@ -76,44 +76,45 @@ class Gold(list[Any]):
 
 
 def as_gold(metric: Metric, references: Any) -> References | Gold | None:
-    """Return references as the metric reads them, `None` for one that reads none."""
+    """Return references in the form that the metric needs, `None` if it needs none."""
     if not metric.uses_references or isinstance(references, (References, Gold)):
         return references if metric.uses_references else None
     return References(references) if metric.reads_text else Gold(references)
 
 
 class Monitor:
-    """Say at every evaluation of a training run whether it is a real improvement.
+    """Test at every evaluation of a training run whether it is a real improvement.
 
     Parameters
     ----------
     references
-        One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`; gold labels for metrics of these (`Confusion`). Metrics that need none
-        (`Mean`, `Ratio`) have none: ``Monitor(metric=Mean("accuracy"))``.
+        One entry per segment: a string, a list of strings (`None` if absent), or a `References`;
+        gold labels for metrics of labels (`Confusion`). Leave them out for metrics without
+        references (`Mean`, `Ratio`): ``Monitor(metric=Mean("accuracy"))``.
     metric : str or Metric
         Name or configured object.
     patience : int, optional
-        `should_stop` after so many checks in a row without a real improvement; never by default.
+        Number of checks in a row without a real improvement after which `should_stop` is true; by
+        default it never is.
     significance_level : float
-        In (0, 1): bound on the probability that a run without any improvement reports one, where
-        many segments carry the differences (`notes` says where few do).
+        In (0, 1): bound on the probability that a run without any improvement reports one. It holds
+        if many segments carry the differences; otherwise there is a note in `notes`.
     expected_checks : int
-        About how many checks there will be: 0.9 of the level are spent on so many, in equal
-        parts, each of at least one of 32,768 sign flips. There may be any number.
+        Approximate number of checks: 0.9 of the level is spent on them, in equal parts, each of at
+        least one of 32,768 sign flips. More or fewer checks are allowed.
     confidence_level : float
-        In (0, 1), of the intervals.
+        In (0, 1): confidence of the intervals.
     groups : sequence, optional
-        One label (a document, a speaker) per segment: whole groups are what varies.
+        One label (a document, a speaker) per segment: groups are the units.
     n_resamples : int
-        Resamples behind the correction of the selected checkpoint's score.
+        Number of resamples for the correction of the selected checkpoint's score.
     rng : int or numpy.random.Generator, optional
         Their seed or generator.
 
     Raises
     ------
     InputError
-        For bad input, and for a level that is too small for the expected checks.
+        For bad input, and if the level is too small for the expected checks.
 
     Notes
     -----
@@ -127,9 +128,9 @@ class Monitor:
     the significance level so far and from how strongly its looks depend on one another
     (`evalstats.training.history`).
 
-    *The selected checkpoint* (`selected`) has the best score of all, corrected by what resamples
-    would choose, and how that scores on the segments they left out (`evalstats.training.history`;
-    Tsamardinos, Greasidou and Borboudakis, 2018).
+    *The selected checkpoint* (`selected`) has the best score of all. It is corrected with
+    resamples: each chooses a checkpoint, which is scored on the segments that the resample left out
+    (`evalstats.training.history`; Tsamardinos, Greasidou and Borboudakis, 2018).
 
     A check that is interrupted leaves everything as it was before.
 
@@ -177,7 +178,7 @@ class Monitor:
         self.n_resamples: int = integer(n_resamples, "n_resamples", 1, 100_000)
         self._codes: NDArray[np.intp] | None = None
         if groups is not None:
-            labels = listed(groups, "groups", "labels, one a segment")
+            labels = listed(groups, "groups", "labels, one per segment")
             self._codes = group_codes(labels, len(self.references or labels))
         sizes = None if self._codes is None else np.bincount(self._codes)
         self._sizes = None if sizes is None or not np.any(sizes > 1) else sizes
@@ -190,7 +191,7 @@ class Monitor:
         self._history = History()
 
     def _check_draws(self) -> None:
-        """Refuse a level of which a check would have less than one draw."""
+        """Refuse a level that gives a check less than one draw."""
         n_draws = self._spent(1) * N_DRAWS
         if n_draws < 1:
             most = int(self.expected_checks * n_draws)
@@ -198,16 +199,16 @@ class Monitor:
             least = 1.05 * self.significance_level / n_draws
             raise InputError(
                 f"significance_level {self.significance_level:g} over expected_checks "
-                f"{self.expected_checks:,} is {n_draws:.2g} of {N_DRAWS:,} sign flips a check, too "
-                f"little to call anything an improvement; {fewer}give a significance_level of at "
-                f"least {least:.2g}"
+                f"{self.expected_checks:,} is {n_draws:.2g} of {N_DRAWS:,} sign flips per check, "
+                f"too few for any improvement; {fewer}give a significance_level of at least "
+                f"{least:.2g}"
             )
 
     def _spent(self, n_looks: int) -> float:
-        """Return the level that so many looks may spend together.
+        """Return the level that this number of looks may spend together.
 
-        In equal parts of the looks that are expected, and less than α for any number of them, so
-        that nobody needs to know when the run will end.
+        Expected looks have equal parts, and the sum is below α for any number of looks, so
+        the end of the run need not be known.
         """
         return self.significance_level * steady(n_looks / self.expected_checks)
 
@@ -217,10 +218,10 @@ class Monitor:
         Parameters
         ----------
         step : int
-            The number of updates, for example; larger than that of the last check.
+            The number of updates, for example; larger than at the last check.
         hypotheses
-            N outputs, one a segment; or an `Accumulator` with ids, or a `SegmentStatistics` of one
-            system, under the same metric.
+            N outputs, one per segment; or an `Accumulator` with ids, or a `SegmentStatistics` of
+            one system, for the same metric.
 
         Bad input raises an `InputError`, and the monitor stays as it was.
         """
@@ -228,15 +229,15 @@ class Monitor:
         last, better = self.last, bool(self.metric.higher_is_better)
         if last is not None and step <= last.step:
             raise InputError(
-                f"step must be larger than {last.step}, the last one that was checked, got {step}; "
-                f"where a run goes back, load the state of that time (load_state_dict)"
+                f"step must be larger than {last.step}, the last step checked, got {step}; if a "
+                "run goes back, load the state from that step (load_state_dict)"
             )
         table, ids = self._outputs(f"step {step}", hypotheses)
         segments = np.asarray(table.values[0])
         rows = segments if self._codes is None else summed_within(segments[None], self._codes)[0]
         if len(rows) < 2:
             raise InputError(
-                "at least 2 segments or groups are needed to say anything about uncertainty, got 1"
+                "at least 2 segments or groups are needed to estimate uncertainty, got 1"
             )
         if self._weights is None or self._weights.shape[1] != len(rows):
             self._weights = out_of_bag_weights(len(rows), self.n_resamples, self.seed)
@@ -262,7 +263,7 @@ class Monitor:
             level, looks = next_look(looks, fraction, self.significance_level, steady, draws)
             improved = pvalue <= level and not barred
             if improved:
-                # Later looks compare with another step.
+                # Later looks compare with a different step.
                 looks = DrawnLooks(self._spent(n_looks))
             else:
                 standing, waited = last.best, last.checks_without_improvement + 1
@@ -329,14 +330,14 @@ class Monitor:
         bases = [check.basis for check in self.checks if check.basis.kurtosis is not None]
         counts, unit = [(basis.n_differing, basis.worth) for basis in bases], self._unit
         ending = (
-            f"That is so in most checks. Where every step fails on a few {unit}s of its own, up to "
-            f"one run in seven without any improvement reported one, not one in twenty"
+            f"This is the case in most checks. If every step fails on a few different {unit}s, up "
+            "to one in seven runs without any improvement reported one, instead of one in twenty"
         )
         cautions = (caution for check in self.checks for caution in check.notes)
         return *dict.fromkeys(cautions), *carried_notes(counts, unit, " from the best step", ending)
 
     def __repr__(self) -> str:
-        """Return the checks as a table, the best step marked, and what follows from them."""
+        """Return the checks as a table, with the best step marked, and the conclusions."""
         return tabular.Page(*self._standing()).text(widths.of_terminal())
 
     def _repr_html_(self) -> str:
@@ -356,8 +357,8 @@ class Monitor:
         """Draw the run so far, into `ax` if given.
 
         Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up
-        to 25 checks have a bar each, more a band. Before the first check, or without matplotlib
-        (the extra `plot`), it is an `InputError`.
+        to 25 checks have bars, more have a band. Raises an `InputError` before the first check, and
+        without matplotlib (the extra `plot`).
         """
         best = self._history.best
         if best is None:
@@ -389,7 +390,7 @@ class Monitor:
         return "segment" if self._codes is None else "group"
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all that is needed to go on from here, as plain Python values for JSON.
+        """Return the state needed to continue from here, as plain Python values for JSON.
 
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
@@ -397,22 +398,22 @@ class Monitor:
         return written(_VERSION, self._options(), self._history.state())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state_dict` returned, here or in another process.
+        """Continue from a state of `state_dict`, of this or another process.
 
         Parameters
         ----------
         state : mapping
-            From a monitor with the same references, metric and options; `patience` and
+            State of a monitor with the same references, metric and options; `patience` and
             `confidence_level` may differ.
 
-        A state of another monitor, or one that is damaged, raises an `InputError`, and this monitor
+        A state of a different monitor, or a damaged one, raises an `InputError`, and this monitor
         stays as it was.
         """
         with reading(state, self.state_dict(), "monitor") as known:
             self._history = History.of_state(known, self.metric, self._sizes)
 
     def _options(self) -> dict[str, Any]:
-        """Return the options on which verdicts depend, by the names of the arguments."""
+        """Return the options on which verdicts depend, by argument name."""
         references = "" if self.references is None else self.references.fingerprint
         groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
@@ -447,29 +448,29 @@ class Monitor:
     def _outputs(self, name: str, hypotheses: Any) -> tuple[SegmentStatistics, str | None]:
         """Return the statistics of one step, validated, and a hash of ids, if any."""
         table, best = self._statistics(name, hypotheses), self._history.best
-        # References and groups say how many segments there must be, or the first check does.
+        # The number of segments is known from references or groups, or from the first check.
         known: list[Any] = [self.references, self._codes, None if best is None else best.rows]
         expected = [len(given) for given in known if given is not None][:1]
         if expected not in ([], [table.n_segments]):
             raise InputError(
-                f"hypotheses has {table.n_segments} segments, expected {expected[0]} as in the "
-                f"references or in earlier checks"
+                f"hypotheses has {table.n_segments} segments, expected {expected[0]}, as in the "
+                "references or in earlier checks"
             )
         names = table.segment_ids
         ids = None if names is None else sha256(dumps(names).encode()).hexdigest()
         if None not in (ids, self._history.segment_ids) and ids != self._history.segment_ids:
             raise InputError(
-                "hypotheses must have the segment_ids of the earlier checks, in the same order"
+                "hypotheses must have the same segment_ids as earlier checks, in the same order"
             )
         return table, ids
 
     def _statistics(self, name: str, hypotheses: Any) -> SegmentStatistics:
-        """Return the statistics of one system, before segments are grouped."""
+        """Return the statistics of one system before grouping."""
         marks = None
         if isinstance(hypotheses, Accumulator):
             if hypotheses.ids is None or hypotheses.ids != list(range(len(hypotheses))):
                 raise InputError(
-                    "the Accumulator must have ids, the positions 0 to N - 1 of all segments among "
+                    "the Accumulator must have ids: the positions 0 to N - 1 of all segments in "
                     "the references"
                 )
             marks = hypotheses.checksums
@@ -478,7 +479,7 @@ class Monitor:
             return extract({name: hypotheses}, self.references, self.metric)
         if not is_same_metric(hypotheses.metric, self.metric):
             raise InputError(
-                f"hypotheses must be statistics under {self.metric!r}, got {hypotheses.metric!r}"
+                f"hypotheses must be statistics of {self.metric!r}, got {hypotheses.metric!r}"
             )
         if len(hypotheses.systems) != 1:
             raise InputError(
@@ -490,16 +491,16 @@ class Monitor:
         same = marks is None or isinstance(refs, Gold) or np.array_equal(marks, checksums(refs))
         if not same or hypotheses.fingerprint not in (None, refs.fingerprint):
             raise InputError(
-                "hypotheses must be statistics against the references of the monitor, got those "
-                "against other references; use the same ones, in the same order, for both"
+                "hypotheses must be statistics for the references of the monitor, got different "
+                "references; use the same ones, in the same order, for both"
             )
         return hypotheses
 
 
 def _table(checks: Sequence[Checkpoint]) -> tabular.Table:
-    """Lay out the checks of a run, marks on the best one and on those that improved.
+    """Lay out the checks of a run, with marks on the best one and on improvements.
 
-    Of many there are the improvements and the last.
+    If there are many, only the improvements and the last checks are shown.
     """
     best, last = checks[-1].best.step, checks[-_MOST_ROWS:][0].step
     shown = [c for c in checks if c.step >= last or c.improved or c.step == best]
@@ -529,7 +530,7 @@ def _curve(
     unit: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the scores of at least one check with their intervals, and the corrected one."""
+    """Draw the scores of at least one check with their intervals, and the corrected score."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, ScalarFormatter, StrMethodFormatter
 
     axes, blue = figures.own_axes(ax, 2.5), figures.BLUE

@@ -160,7 +160,7 @@ PAIR = {"A": A, "B": A}
         (({"A": [], "B": []}, []), {}, "system 'A': hypotheses is empty"),
         ((PAIR, A, "rouge"), {}, r"metric must be one of .*'rouge'.*=evalstats.Mean\('rouge'\)"),
         ((PAIR, A, []), {}, "metrics is empty"),
-        ((PAIR, A, ["bleu", "bleu"]), {}, "metrics must differ, got BLEU"),
+        ((PAIR, A, ["bleu", "bleu"]), {}, "metrics must have different names, got BLEU, BLEU"),
         ((PAIR, A), {"baseline": "C"}, "baseline must be one of A, B; got"),
         ((PAIR, A), {"method": "hall"}, "method must be one of bootstrap, t; got 'hall'"),
         ((PAIR, A), {"adjustment": "bonferroni"}, "one of max-t, holm, benjamini-hochberg, none"),
@@ -169,7 +169,7 @@ PAIR = {"A": A, "B": A}
         ((PAIR, A), {"confidence_level": 95}, "must be between 0 and 1, got 95"),
         ((PAIR, A), {"groups": ["x"]}, "groups has 1 labels but there are 2 segments"),
         ((PAIR, A), {"groups": ["x", "x"]}, "at least 2 groups are needed"),
-        ((PAIR, A), {"groups": "ab"}, "groups must be a list of labels, one a segment"),
+        ((PAIR, A), {"groups": "ab"}, "groups must be a list of labels, one per segment"),
     ],
 )
 def test_bad_input(arguments, options, message):
@@ -201,7 +201,7 @@ TER, OTHER = es.SegmentStatistics(ONES, ["A", "B"], "ter"), es.Mean("x")
         ((ONES[0], ["A", "B"], "ter"), r"\(S, N, k\) = \(2, N, 2\)"),
         ((ONES, ["A"], "ter"), r"\(1, N, 2\) for 1 systems and TER, got"),
         ((ONES, ["A", "B"], "bleu"), r"\(2, N, 10\) for 2 systems and"),
-        ((ONES, ["A", "A"], "ter"), "must differ, got 'A' more than"),
+        ((ONES, ["A", "A"], "ter"), "must be different, got 'A' more than"),
         ((ONES * np.nan, ["A", "B"], "ter"), r"values\[0, 0, 0\] is nan"),
         ((ONES[:, :0], ["A", "B"], "ter"), "values has no segments"),
         (([[[1, 2], [1]]], ["A"], "ter"), "values must be one array of num"),
@@ -218,9 +218,21 @@ def test_bad_statistics(arguments, message):
     ("given", "options", "message"),
     [
         (TER, {"references": ["r"]}, "references must be left out"),
-        (TER, {"metrics": "chrf"}, "metrics must be left out .* theirs are TER"),
-        (TER, {"metrics": "bleu"}, "metrics must be left out .* theirs are TER"),
-        (TER, {"metrics": ["bleu"]}, "metrics must be left out .* theirs are TER"),
+        (
+            TER,
+            {"metrics": "chrf"},
+            "metrics must be left out .*SegmentStatistics are given: they have TER",
+        ),
+        (
+            TER,
+            {"metrics": "bleu"},
+            "metrics must be left out .*SegmentStatistics are given: they have TER",
+        ),
+        (
+            TER,
+            {"metrics": ["bleu"]},
+            "metrics must be left out .*SegmentStatistics are given: they have TER",
+        ),
         (
             [TER, es.SegmentStatistics(ONES, ["B", "A"], OTHER)],
             {},

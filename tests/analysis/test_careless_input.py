@@ -165,7 +165,7 @@ def test_counts_of_any_text_are_possible(corpus):
     "metric, column, value, message",
     [
         (es.BLEU(), "correct_1", 7, r"statistics\[0, 0\] has more matches than n-grams"),
-        (es.BLEU(), "sys_len", 5, "has not one unigram for each token"),
+        (es.BLEU(), "sys_len", 5, "does not have one unigram per token"),
         (es.BLEU(), "total_4", 6, "has more long n-grams than short ones"),
         (es.BLEU(), "ref_len", -1, "is negative, but BLEU counts"),
         (es.BLEU(), "ref_len", 2.5, "is not a whole number, but BLEU counts"),
@@ -288,11 +288,13 @@ def test_what_is_no_number_is_refused_in_any_list(score, message):
 
 
 def test_references_that_no_metric_uses_are_said_to_have_no_effect():
-    with pytest.warns(UserWarning, match="references have no effect: m does not use any") as found:
+    with pytest.warns(
+        UserWarning, match="references have no effect: m does not use references"
+    ) as found:
         es.estimate([1, 2, 3], B, MEAN)
     assert found[0].filename == __file__
     both = [MEAN, es.Mean("n")]
-    with pytest.warns(UserWarning, match="no effect: m, n do not use any; leave them out"):
+    with pytest.warns(UserWarning, match="no effect: m, n do not use references; leave them out"):
         es.compare({"A": [1, 2, 3], "B": [1, 2, 4]}, B, both, n_resamples=9)
     # One of two metrics does.
     assert not warned(lambda: es.estimate(A, B, [Plain(), "ter"], n_resamples=9))

@@ -64,10 +64,10 @@ def test_verdicts_are_by_the_adjusted_p_values_and_bounds_are_each_pairs():
     assert said in many.describe()
     assert "Blackwelder, 1982). " in each.describe()
     (note,) = [note for note in each.notes if "margin of 0.35" in note]
-    assert "at level 0.05, each by itself." in note
+    assert "at level 0.05, each separately." in note
     pair = es.compare(graded(2, 60, 0.05), metrics=MARKS, margin=0.35, **BY_T)
     (note,) = [note for note in pair.notes if "margin of 0.35" in note]
-    assert "neither is shown, at level 0.05. CSV and JSON have the smallest margin" in note
+    assert "neither is shown, at level 0.05. CSV and JSON contain the smallest margin" in note
 
 
 def test_a_pair_of_which_nothing_can_be_claimed_counts_among_them():

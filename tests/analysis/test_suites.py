@@ -271,7 +271,9 @@ def test_tasks_with_other_numbers_of_runs_have_no_total():
         for task, r in (("x", 3), ("y", 4))
     }
     assert es.Suite(tasks).compare().totals == ()
-    with pytest.raises(InputError, match=r"as many runs .* on each task, got 3 for 'x', 4 for 'y'"):
+    with pytest.raises(
+        InputError, match=r"number of runs.* on each task, got 3 for 'x', 4 for 'y'"
+    ):
         es.Suite(tasks, "macro").compare()
 
 
@@ -485,7 +487,7 @@ ONE = {"x": marks([[1.0], [0.0]]), **TASKS}
         (TASKS, {"groups": {"law": [1]}}, {}, "task 'law': .*groups"),
         (ONE, {}, {}, "task 'x': at least 2"),
         (TASKS, {}, {"baseline": "C"}, "baseline must be one of A, B"),
-        (TASKS, {}, {"strata": "x"}, "strata is unknown, or for one task alone; options"),
+        (TASKS, {}, {"strata": "x"}, "strata is unknown, or only for single tasks; options"),
         (TASKS, {}, {"method": "bca"}, "method must be one of bootstrap, t; got 'bca'"),
     ],
 )

@@ -403,7 +403,10 @@ TYPED = [
     [
         *TYPED,
         ("compare TEXTS --names a 'b\nc' d", "system names must be printable text"),
-        ("gate TEXTS --systems copy --baseline baseline --margin -1", "side is a loss\n"),
+        (
+            "gate TEXTS --systems copy --baseline baseline --margin -1",
+            "a loss comes from the metric\n",
+        ),
         ("estimate '--a\nb\x1b[2J\u202e'", "--a\\nb\\x1b[2J\\u202e"),
     ],
 )
@@ -518,7 +521,7 @@ def test_scores_of_other_references_do_not_go_with_texts(here, beside):
         judge = scores_of().replace("COMET", "judge score")
         found, _, err = beside(judge, "--scores", "comet.json")
         assert found == code
-    assert "of other references than the texts: 1 of 60 differ, that of line 7" in err
+    assert "for different references than the texts: 1 of 60 differ, the first in line 7" in err
 
 
 def test_scores_that_do_not_fit_texts(beside):

@@ -329,7 +329,7 @@ def pair_of(named_systems=SYSTEMS, metrics=TWICE, references=(("a", "b"),), **op
         (pair_of, {"named_systems": {"A": ["a"]}}, "named_systems must be a list of .* got dict"),
         (pair_of, {"named_systems": [("A", "abc")]}, "outputs of system 'A' must be a list"),
         (pair_of, {"named_systems": [*SYSTEMS, ("C", ["a"])]}, "system 'C': hypotheses has 1 seg"),
-        (pair_of, {}, "two .* called BLEU"),
+        (pair_of, {}, "two with the name BLEU"),
         (pair_of, {"metrics": KEPT, "references": None}, "system 'A': hypotheses has 2 segments"),
         (ours.BLEU, {"tokenize": "x"}, "tokenize must be one of .*; got 'x'"),
     ],

@@ -75,7 +75,7 @@ def test_identical_scores_and_one_segment():
     assert PERMUTATION([2.0, 3, 4, 5], [1.0] * 4).pvalue == 2 / 16
     alone = PERMUTATION([3.0], [1.0], alternative="greater")
     assert alone.pvalue == 0.5
-    with pytest.raises(es.InputError, match="one segment says nothing about uncertainty"):
+    with pytest.raises(es.InputError, match="one segment shows no uncertainty; give"):
         alone.confidence_interval()
 
 

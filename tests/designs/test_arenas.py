@@ -191,7 +191,7 @@ def test_resamples_without_finite_strengths_are_counted_and_have_one_step():
     gone = np.any(np.stack([weights[:, :5].sum(1), weights[:, 5:7].sum(1)]) == 0, axis=0)
     gone |= weights[:, 7:].sum(1) == 0
     (note,) = [note for note in result.notes if "Newton step" in note]
-    assert note.startswith(f"In {np.sum(gone)} of 999 resamples a system won all, lost")
+    assert note.startswith(f"In {np.sum(gone)} of 999 resamples a system won all battles, lost")
     assert np.sum(gone) > 10
     replicates = {e.system: e.replicates for e in result.estimates}
     assert max(np.max(np.abs(x)) for x in replicates.values()) < 5
@@ -251,12 +251,12 @@ def test_winners_are_written_in_many_ways():
         ([], "battles is empty; give at least two rows"),
         ({"model_a": [], "model_b": [], "winner": []}, "battles is empty; give at least two rows"),
         ([("a", "b")], r"battles must be rows \(model_a, model_b, winner\), got \('a', 'b'\)"),
-        ([("x", "x", "a")], "battles must be of two systems, got 'x' against itself in row 0"),
-        ([("x", "y", "z")], "battles must say who won by a name.*got 'z' for 'x' and 'y' in row 0"),
-        ([("x", "y", None)], "battles must say who won by a name.*got None"),
+        ([("x", "x", "a")], "battles must be between two systems, got 'x' against itself in row 0"),
+        ([("x", "y", "z")], "battles must have a name,.*got 'z' for 'x' and 'y' in row 0"),
+        ([("x", "y", None)], "battles must have a name,.*got None"),
         (
             [("b", "c", "b")],
-            "it is a name and a side, which disagree: write 'model_a' or 'model_b'",
+            "it is both the name of a system and a side, and they disagree: write 'model_a' or 'model_b'",
         ),
         ([("x", None, "a")], "battles must be non-empty text, got None"),
         ({"model_a": ["x"], "winner": ["a"]}, "must have columns model_a, model_b and winner"),
@@ -272,9 +272,12 @@ def test_what_are_no_battles_is_refused(battles, message):
     "options, message",
     [
         ({"scale": "points"}, "scale must be one of log-odds, elo"),
-        ({"groups": "prompt"}, "groups='prompt' is no label of the battles; they have no labels"),
-        ({"groups": [1, 2]}, "groups must have one label a battle, got 2 for 300"),
-        ({"baseline": "m9"}, "baseline: there is no 'm9'; there are"),
+        (
+            {"groups": "prompt"},
+            "groups='prompt' is not a label of the battles; they have no labels",
+        ),
+        ({"groups": [1, 2]}, "groups must have one label per battle, got 2 for 300"),
+        ({"baseline": "m9"}, "baseline: 'm9' is not one of the systems; there are"),
         ({"recover": 0.9}, "arena has no argument 'recover'"),
     ],
 )
@@ -309,7 +312,7 @@ def test_files_and_frames_say_what_rows_say(frame, path, tmp_path, capsys):
     assert main(["rank", path, "--resamples", "99"]) == 0
     printed = capsys.readouterr().out
     assert "Ranks by Bradley-Terry" in printed
-    assert "300 battles are of 60 different question_id" in printed
+    assert "300 battles are about 60 different question_id." in printed
     assert main(["show", path]) == 0
     assert "win rate" in capsys.readouterr().out
 
@@ -338,8 +341,8 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--human", "people.csv"), "--human is for scores of items, and these are battles"),
-        (("--epochs", "pass^2"), "--epochs is for scores of items, and these are battles"),
+        (("--human", "people.csv"), "--human is for scores of items, but these are battles;"),
+        (("--epochs", "pass^2"), "--epochs is for scores of items, but these are battles;"),
         (("--unpaired",), "--unpaired needs the statistics of every segment, and a BattleTable"),
     ],
 )
@@ -376,8 +379,8 @@ def test_scales_are_refused_where_there_are_no_battles(tmp_path, capsys):
     table, text, saved = (str(tmp_path / name) for name in ("scores.csv", "a.txt", "a.npz"))
     es.extract({"A": ["x", "y"], "B": ["x", "z"]}, ["x", "y"]).save(saved)
     cases = {
-        (table,): "--scale is for battles (columns model_a, model_b, winner), and",
-        ("-r", text, "-i", text, text): "--scale is for tables of battles, and these are texts",
+        (table,): "--scale is for battles (columns model_a, model_b, winner), but",
+        ("-r", text, "-i", text, text): "--scale is for tables of battles, but these are texts",
         (saved,): f"--scale says nothing of {saved}",
     }
     for arguments, message in cases.items():
@@ -387,7 +390,10 @@ def test_scales_are_refused_where_there_are_no_battles(tmp_path, capsys):
 
 def test_systems_without_a_battle_between_them_are_told(path, capsys):
     assert main(["rank", path, "--systems", "m3"]) == 2
-    assert "battles have none between two of these systems: m3" in capsys.readouterr().err
+    assert (
+        "battles do not include two of these systems against each other: m3"
+        in capsys.readouterr().err
+    )
 
 
 def test_two_systems_of_a_file_have_win_rates(path):
@@ -411,7 +417,7 @@ def test_judges_of_mt_bench_and_arena_hard(tmp_path):
         "x": [1, 0.5, 0, 0.5],
         "y": [0, 0.5, 1, 0.5],
     }
-    assert log.skipped == ("1 of 5 battles, which name no winner",)
+    assert log.skipped == ("1 of 5 battles, which have no winner",)
     judged = [["A>>B", "B>A"], ["A=B", "A>B"]]
     lines = [
         json.dumps({"uid": f"u{i}", "model": "new", "games": [{"score": s} for s in of]})
@@ -544,7 +550,7 @@ def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, capsys):
         ratios = [x.standard_error / y.standard_error for x, y in errors]
         note = (
             f"Battles have prompts and voters. Standard errors are {min(ratios):.2f} to "
-            f"{max(ratios):.2f} times as large where both are drawn: give the groups prompt and voter."
+            f"{max(ratios):.2f} times as large if both are drawn: give the groups prompt and voter."
         )
         assert [x[: len(note)] for x in result.notes].count(note) == 1
     assert max(ratios) > 1.2

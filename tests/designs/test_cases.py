@@ -96,7 +96,7 @@ def test_the_test_is_chosen_by_the_numbers_of_items_and_trials_alone():
             found = records(*drawn(rng, np.full(n_items, rate), n_trials), n_trials)
             assert found.test == expected
     assert found.cases[0].pvalue == 1
-    assert "4 trials of each would do" in " ".join(found.to_text().split())
+    assert "Use 4 trials of each" in " ".join(found.to_text().split())
 
 
 @pytest.fixture(scope="module")
@@ -138,9 +138,12 @@ def test_too_few_trials_to_name_an_item_are_told_and_how_many_would_do():
         old[0], new[0] = n_trials, 0
         return records(old, new, n_trials)
 
-    told = [note for note in broken(4).notes if note.startswith("With so few trials no single one")]
+    told = [note for note in broken(4).notes if note.startswith("With so few trials, none")]
     assert len(told) == 1
-    assert "of 50 items could be named: its adjusted p-value is at least 0.26. 6 trials" in told[0]
+    assert (
+        "of 50 items can be named: the smallest possible adjusted p-value is 0.26. Use 6 trials"
+        in told[0]
+    )
     assert not broken(6).notes
     assert [case.item for case in broken(6).worse] == ["0"]
 
@@ -183,8 +186,8 @@ def test_answers_where_less_is_better_are_turned(tmp_path, agents):
 @pytest.mark.parametrize(
     ("systems", "metric", "message"),
     [
-        ({"a": [1, 0], "b": [1, 1]}, es.Mean("m"), "cases are of items with several trials each"),
-        ({"a": [[1], [0]], "b": [[1], [1]]}, es.PassAll(1), "cases are of items with several"),
+        ({"a": [1, 0], "b": [1, 1]}, es.Mean("m"), "cases need items with several trials each,"),
+        ({"a": [[1], [0]], "b": [[1], [1]]}, es.PassAll(1), "cases need items with several"),
         (
             {"a": [[1, 2], [0, 3]], "b": [[1, 1], [2, 2]]},
             es.Mean("m"),
@@ -220,8 +223,8 @@ def test_the_error_of_infinitely_many_trials_is_said_of_means(agents):
     chance = sum(rows.var(axis=1, ddof=1).mean() / 5 for rows in (old, new))
     both = [(x / 20) ** 0.5 for x in (moved.var(ddof=1), moved.var(ddof=1) - chance)]
     said = (
-        f"The standard error of a difference is {both[0]:.2g}; with infinitely many trials of "
-        f"each item it would be {both[1]:.2g} (Wang, 2025)."
+        f"The standard error of a difference is {both[0]:.2g}; with infinitely many trials per item "
+        f"it would be {both[1]:.2g} (Wang, 2025)."
     )
     for metric, is_told in ((es.PassAll(1), True), (es.PassAll(2), False)):
         notes = es.compare(agents, metrics=metric, n_resamples=99).notes
@@ -238,7 +241,7 @@ def test_how_much_is_chance_is_said_below_the_table(agents):
     ]
     pair = 100 * sum(chance) / (new.mean(axis=1) - old.mean(axis=1)).var(ddof=1)
     expected = (
-        f"pass^2: with 5 trials of each item, chance in the trials makes up {min(scores):.0f} to "
+        f"pass^2: with 5 trials per item, chance in the trials makes up {min(scores):.0f} to "
         f"{max(scores):.0f}% of the variance of items and {pair:.0f}% of the variance of their"
     )
     assert expected in es.compare(agents, metrics=es.PassAll(2), n_resamples=99).to_text()

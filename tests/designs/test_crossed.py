@@ -59,12 +59,12 @@ def test_the_variance_is_the_sum_of_both_less_that_of_what_shares_both():
     )
     times = [f"{min(both / one):.2f} to {max(both / one):.2f} times as large" for one in alone]
     note = (
-        f"mark: standard errors are those of 40 prompts and 12 raters (Cameron, Gelbach and Miller, "
+        f"mark: standard errors cover 40 prompts and 12 raters (Cameron, Gelbach and Miller, "
         f"2011), {times[0]} as with prompts alone and {times[1]} as with raters alone."
     )
     assert any(one.startswith(note) for one in result.notes)
     assert "unit:prompt+rater" in result.signatures[0]
-    assert "Standard errors are those of prompts and raters together (Camer" in result.describe()
+    assert "Standard errors cover prompts and raters together (Camer" in result.describe()
 
 
 def test_the_variance_is_that_within_strata_and_at_least_that_of_what_shares_both():
@@ -155,15 +155,21 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: es.compare(table(), groups=["prompt", "x"]), "groups='x' is no label of the segm"),
-        (lambda: es.compare(table(), groups={"prompt": PROMPTS}), "must have two labels a segment"),
+        (
+            lambda: es.compare(table(), groups=["prompt", "x"]),
+            "groups='x' is not a label of the segments;",
+        ),
+        (
+            lambda: es.compare(table(), groups={"prompt": PROMPTS}),
+            r"must have two labels per segment, got 1 \(\['prompt'\]\); give a single",
+        ),
         (
             lambda: es.compare(table(), groups={**BOTH, "day": PROMPTS}),
-            "must have two labels a segment, got 3",
+            "must have two labels per segment, got 3",
         ),
         (
             lambda: es.compare(table(), groups={**BOTH, "rater": 0 * RATERS}),
-            "at least 2 raters are needed to say anything about uncertainty, got 1",
+            "at least 2 raters are needed to measure uncertainty, got 1",
         ),
         (
             lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
@@ -171,20 +177,23 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
         ),
         (
             lambda: es.power(table(), groups=NAMES),
-            r"power takes one label a segment, got two \(pro",
+            r"power takes one label per segment, got two \(pro",
         ),
         (
             lambda: es.compare(table(), groups={"A": BOTH, "B": BOTH}, paired=False),
-            "paired=False takes one label a segment",
+            "paired=False takes one label per segment,",
         ),
         (
             lambda: es.SequentialTest(240, metric=es.Mean("mark")).look(table(), "A", groups=NAMES),
-            "a look takes one label a segment",
+            "a look takes one label per segment,",
         ),
-        (lambda: es.compare(table(), groups=NAMES).by(RATERS), "by takes one label a segment, got"),
+        (
+            lambda: es.compare(table(), groups=NAMES).by(RATERS),
+            "by takes one label per segment, got",
+        ),
         (
             lambda: es.Suite({"x": table(), "y": table()}, "macro", groups=NAMES).compare(),
-            r"must be one label a segment where tasks have a total, got \['prompt', 'rater'\]",
+            r"must be one label per segment if tasks have a total, got \['prompt', 'rater'\];",
         ),
     ],
 )

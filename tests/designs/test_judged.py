@@ -272,7 +272,7 @@ def test_power_says_how_many_labels_would_do():
     assert "by number of labels" in plan.to_text()
     assert es.Power.from_json(plan.to_json()) == plan
     (found,) = result.power(difference=0.02)._findings()
-    assert "People's labels of 600 of 600 segments (now 120) would not do" in found.lines[-1]
+    assert "People's labels of 600 of 600 segments (now 120) would not be enough" in found.lines[-1]
     # Systems whose labels are of other items have no such plan.
     apart = {"A": human["A"], "B": human["B"][::-1]}
     other = es.compare(judge, metrics=es.Mean("pass"), human=apart, baseline="A", **FEW)
@@ -344,7 +344,7 @@ def test_a_table_a_column_and_lists_are_one(examples_folder):
     for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower people is")):
         with pytest.raises(es.InputError, match=message):
             es.compare_logs(path, human=human, **FEW)
-    with pytest.raises(es.InputError, match="human must be one of two metrics"):
+    with pytest.raises(es.InputError, match="human must be one of at least two metrics,"):
         es.compare_logs(path, metric="people", human="people", **FEW)
     judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
     for line in both[1:]:
@@ -365,38 +365,38 @@ MEAN = es.Mean("pass")
         (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
          "human must be a mapping with people's scores of each system (A, B), got list"),
         (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
-         "human must have the systems A, B, got A ('B' is in one only)"),
+         "human must have the systems A, B, got A ('B' is in only one of"),
         (lambda: es.estimate(A, metric=MEAN, human=[1, None]),
-         "human must have one label a segment, None where people gave none: got 2 for 4 of"),
+         "human must have one label per segment, None if people gave none: got 2 for 4 of"),
         (lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
-         "people's labels must be those of a part of the segments, got 0 of 4"),
+         "people's labels must cover some of the segments but not all, got 0 of 4"),
         (lambda: es.estimate(A, metric=MEAN, human=[1, 1, 0, 1]),
-         "people's labels must be those of a part of the segments, got 4 of 4; where people labelled all"),
+         "people's labels must cover some of the segments but not all, got 4 of 4; if people labelled all"),
         (lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
-         "references have no effect: pass does not use any; leave them out"),
+         "references have no effect: pass does not use references; leave them out"),
         (lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),
          "human must be one list for all systems, since"),
         (lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
-         "human is of scores, or of references, and the metrics are of both kinds"),
+         "human replaces either scores or references, but the metrics are of both kinds;"),
         (lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
          "human must be left out when SegmentStatistics are given; extract them under es.Judged"),
         (lambda: es.Judged("quality"),
-         "metric must be that of judge and people, of which human makes Judged, got 'quality'"),
+         "metric must be the metric of both judge and people (human= makes it Judged), got 'quality'"),
         (lambda: es.compare({"a": [1, 0], "b": [1, 1]}, metrics=es.Judged(MEAN), human={}),
-         "of which human makes Judged, got Judged already"),
+         "of both judge and people (human= makes it Judged), got Judged already"),
         (lambda: es.estimate(np.arange(9) * 1e200, metric=es.Mean("q"),
                              human=[1e200, 2e200, 4e200, *[None] * 6]),
-         "has no finite gradient, or one above 1e70; label more segments, or take another unit"),
+         "has a gradient that is not finite or above 1e70; label more segments, or rescale the scores"),
         (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
         (lambda: es.Judged(MEAN).statistics([1, 2]),
          "hypotheses[0] must be a pair, the judge's label and people's or None, got 1"),
         (lambda: es.Judged(MEAN, judges=2).statistics([(1, 1)]),
          "hypotheses[0] must be 2 judges' labels and people's or None, got (1, 1)"),
-        (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must be one a judge, 2, got 1"),
+        (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must be one per judge, 2, got 1"),
         (lambda: es.Judged(MEAN, judges=0), "judges must be at least 1, got 0"),
         (lambda: es.estimate({"A": [[1, 0], [1, 1, 0], [0, 1]]}, metrics=MEAN,
                              human={"A": [1, None, 0]}),
-         "system 'A'[1] must have labels of 2 judges, as the first, got [1, 1, 0]"),
+         "system 'A'[1] must have labels of 2 judges, like the first one, got [1, 1, 0]"),
     ],
 )  # fmt: skip
 def test_bad_input_is_told(call, message):
@@ -465,13 +465,13 @@ def test_a_file_of_statistics_has_its_metric(tmp_path, weight):
 def test_a_file_of_a_judge_of_judges_is_refused():
     record = made_by(es.Judged(es.Mean("quality")))
     record["parameters"]["metric"] = dict(record)
-    with pytest.raises(es.InputError, match="a judge has no judge"):
+    with pytest.raises(es.InputError, match="a judge cannot have a judge"):
         rebuilt(record)
 
 
 def test_a_file_that_is_not_there_is_no_column(examples_folder, capsys):
     assert main(["compare", str(examples_folder / "answers.csv"), "--human", "missing.csv"]) == 2
-    assert "--human must be a file of people's scores, or a column of the table: there is no " in (
+    assert "--human must be a file with people's scores, or a column of the table: there is no" in (
         capsys.readouterr().err
     )
 
@@ -485,7 +485,7 @@ def test_a_stratum_without_labels_or_without_others_has_no_score(n_first, count)
     human = {name: [x[i] for i in first] for name, x in human.items()}
     strata = ["x"] * n_first + ["y"] * (600 - n_first)
     asked = {"metrics": es.Mean("pass"), "human": human, "strata": strata}
-    with pytest.raises(es.InputError, match=f"in each stratum that has a score; '.' has {count}"):
+    with pytest.raises(es.InputError, match=f"of each stratum with a score; '.' has {count}"):
         es.compare(judge, **asked, aggregate="macro")
     assert es.compare(judge, **asked)["B"].n_units == 600
     metric = es.Judged(es.Mean("pass"))
@@ -529,8 +529,8 @@ def test_a_resample_without_labels_is_told():
     with pytest.raises(es.InputError) as caught:
         es.compare(judge, **asked)
     assert str(caught.value) == (
-        "pass of a resample of system 'A' is not known: it has none of people's labels, or nothing "
-        "else, since few of 60 groups have labels; label segments of more groups, or take "
+        "pass of a resample of system 'A' is unknown: all or none of its segments have people's "
+        "labels, because few of 60 groups have labels; label segments of more groups, or use "
         "method='t'"
     )
     # What the message names does.
@@ -550,7 +550,9 @@ def judged_by(judges, human, metric=MEAN, **options):
     """Return a comparison by t, and the effective number of its judges with both limits."""
     asked = {"metrics": metric, "human": human, "method": "t", **options}
     result = es.compare(dict(zip("AB", judges, strict=True)), **asked)
-    said = re.search(r"worth ([\d.]+) \[([\d.]+), ([\d.]+)\] independent", " ".join(result.notes))
+    said = re.search(
+        r"count as ([\d.]+) \[([\d.]+), ([\d.]+)\] independent", " ".join(result.notes)
+    )
     return result, None if said is None else tuple(map(float, said.groups()))
 
 
@@ -660,7 +662,9 @@ def test_several_metrics_of_logs_are_several_judges(tmp_path, paired):
     assert [d.metric for d in found] == ["first + second"]
     expected, _ = judged_by(judges, human, es.Mean("first + second"), baseline="A", paired=paired)
     assert found["B"] == expected["B"]
-    with pytest.raises(es.InputError, match="is of judges whose scores have one direction, and "):
+    with pytest.raises(
+        es.InputError, match="needs judges whose scores have the same direction, but"
+    ):
         es.compare_logs(path, human="people", directions={**up, "second": "lower"}, **asked)
 
 

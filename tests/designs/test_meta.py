@@ -174,7 +174,7 @@ def test_means_over_segments_have_the_tests_of_compare(alternative):
     for test in ("bootstrap", "t"):
         found = es.meta(human, given, "pearson", test=test, groups=groups, **asked)
         same = es.compare(values, metrics=es.Mean("r"), method=test, groups=groups[20:], **asked)
-        assert found.notes[0] == "20 segments, on which people see no difference, left out."
+        assert found.notes[0] == "20 segmentswith equal scores by people left out."
         for d, e in zip(found, same, strict=True):
             assert (d.pvalue, d.pvalue_adjusted, d.low, d.high) == pytest.approx(
                 (e.pvalue, e.pvalue_adjusted, e.low, e.high), rel=1e-6
@@ -242,11 +242,11 @@ def test_statistics_stand_for_the_scores_of_their_segments():
     left = dict(list(human.items())[1:])
     assert found.differences == es.meta(left, tables, n_resamples=99).differences
     assert found.notes[0].startswith(
-        "Left out, since not all have scores of it: " + first.systems[0]
+        "Left out, because some metrics (or people) did not score it: " + first.systems[0]
     )
     numbers = {name: rng.normal(size=480) for name in sample.systems}
     between = es.extract(numbers, rng.normal(size=480), es.Correlation())
-    with pytest.raises(es.InputError, match="r is a score of several units together"):
+    with pytest.raises(es.InputError, match="r is only defined for several units together;"):
         es.meta(human, [tables[0], between])
 
 
@@ -261,7 +261,7 @@ def test_tiers_notes_and_forms():
     assert result["again", "near"].pvalue == 1
     assert (result.test, result.adjustment, result.method) == ("ar", "holm", "t")
     assert "outputs are left out" in result.notes[0]
-    assert "no verdict rests on them" in result.notes[1]
+    assert "are not used for verdicts" in result.notes[1]
     assert es.Comparison.from_json(result.to_json()).differences == result.differences
     documents = [i // 5 for i in range(400)]
     assert es.meta(human, metrics, groups=documents, n_resamples=9).estimates[0].n_segments == 80
@@ -273,17 +273,20 @@ def test_tiers_notes_and_forms():
         ({"test": "bootstrap"}, "test must be 'ar' for spa, which is not smooth"),
         ({"test": "bca"}, "test must be one of ar, bootstrap, t"),
         ({"measure": "kappa"}, "measure must be one of spa, pa, acc_eq"),
-        ({"metrics": {"one": made()[0]}}, "metrics must be at least two, got 1"),
+        ({"metrics": {"one": made()[0]}}, "metrics must have at least two metrics, got 1"),
         ({"metrics": [1, 2]}, "metrics must map metrics to scores"),
         ({"human": [1, 2]}, "human must map systems to scores"),
         ({"lower_is_better": ["nea"]}, "did you mean 'near'"),
-        ({"human": {"s0": [1.0] * 60}}, "at least 2 systems in common, and have 1"),
-        ({"human": {"s0": [1.0], "s1": [2.0]}}, "near has 60 scores a system and people have 1"),
-        ({"human": {"s0": [1.0], "s1": [2.0, 3.0]}}, "human must have as many scores"),
+        ({"human": {"s0": [1.0] * 60}}, "at least 2 systems in common, got 1: people"),
+        ({"human": {"s0": [1.0], "s1": [2.0]}}, "near has 60 scores per system and people have 1;"),
+        ({"human": {"s0": [1.0], "s1": [2.0, 3.0]}}, "human must have equally many scores"),
         ({"human": {"s0": [1, "x"], "s1": [2, 3]}}, "human, s0 must be numbers"),
         ({"human": {"s0": [1, None] * 30, "s1": [None, 1] * 30}}, "no segment has all scores"),
-        ({"human": {"s0": [1] * 60, "s1": [1] * 60}, "measure": "kendall"}, "sees no difference"),
-        ({"human": {"s0": [1] * 60, "s1": [1] * 60}}, "sees no difference"),
+        (
+            {"human": {"s0": [1] * 60, "s1": [1] * 60}, "measure": "kendall"},
+            "equal scores for all systems",
+        ),
+        ({"human": {"s0": [1] * 60, "s1": [1] * 60}}, "equal scores for all systems"),
         ({"groups": ["a"]}, "groups"),
     ],
 )

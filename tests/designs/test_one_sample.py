@@ -222,7 +222,7 @@ def test_looks_at_one_system_have_the_p_values_of_the_gate():
     other.load_state_dict(state)
     assert other.look(scores[:300]) == test.look(scores[:300])
     assert test.result.verdict == "passed"
-    with pytest.raises(es.InputError, match=r"another bound: 'at least 0.9' there"):
+    with pytest.raises(es.InputError, match=r"different bound: 'at least 0\.9' there,"):
         es.SequentialTest(of=400, looks=8, metric=ACC, at_least=0.8).load_state_dict(state)
 
 
@@ -259,10 +259,10 @@ def test_means_that_are_the_number_pass_seldom(n):
     [
         ({"at_least": 0.9, "at_most": 0.9}, "give either at_least or at_most"),
         ({"at_least": 1.0}, "at_least must be above 0 and below 1, the bounds of acc; got 1"),
-        ({"at_least": 0.9, "margin": 0.1}, "at_least holds one system .* and margin is about two"),
-        ({"at_least": 0.9, "base": [1, 0, 1]}, "and base is about two"),
+        ({"at_least": 0.9, "margin": 0.1}, "at_least compares one system.*but margin is for two;"),
+        ({"at_least": 0.9, "base": [1, 0, 1]}, "but base is for two;"),
         ({"at_least": "0.9"}, "at_least must be a number"),
-        ({}, "or without a baseline at_least"),
+        ({}, "or recovery, the share to keep; or, without a baseline, at_least,"),
         ({"at_least": 0.4, "metrics": SCORE, "hypotheses": [0.5] * 4}, "is the same on all 4 segm"),
     ],
 )
@@ -273,12 +273,12 @@ def test_what_has_no_answer_is_refused(options, message):
 
 def test_two_systems_and_a_number_are_refused():
     both = {"A": [1, 0, 1], "B": [1, 1, 1]}
-    with pytest.raises(es.InputError, match="holds one system against a number, got A, B"):
+    with pytest.raises(es.InputError, match="compares one system with a number, got A, B;"):
         es.gate(both, metrics=ACC, at_least=0.5)
     test = es.SequentialTest(metric=ACC, at_least=0.5)
     with pytest.raises(es.InputError, match="base must be given"):
         test.look([1, 0, 1], [1, 1, 1])
-    with pytest.raises(es.InputError, match="same on all 20 segments, which says nothing of oth"):
+    with pytest.raises(es.InputError, match="same on all 20 segments, so nothing is known"):
         es.SequentialTest(metric=SCORE, at_least=0.4).look([0.5] * 20)
 
 

@@ -108,15 +108,19 @@ def test_chance_in_trials_is_that_of_scipys_beta_binomial_posterior():
 @pytest.mark.parametrize(
     ("metric", "trials", "message"),
     [
-        (es.PassAll(3), [[1, 1, 1], [1, 0]], r"hypotheses\[1\] has 2 trials, and pass\^3 needs at"),
-        (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, and pass@2 needs at least 2"),
-        (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, and flips@2 needs at"),
+        (es.PassAll(3), [[1, 1, 1], [1, 0]], r"hypotheses\[1\] has 2 trials, but pass\^3 needs at"),
+        (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, but pass@2 needs at least 2"),
+        (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, but flips@2 needs at"),
         (es.FlipRate(), [[1], [0]], r"flips needs at least 2"),
         (es.PassAll(1), [[1], [0, 2]], r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; 1 is a right"),
-        (es.PassAll(1), [[1], [None]], r"\[1\]\[0\] must be 0 or 1, got None; leave out what was"),
+        (
+            es.PassAll(1),
+            [[1], [None]],
+            r"hypotheses\[1\]\[0\] must be 0 or 1, got None; leave out trials that",
+        ),
         (es.PassAll(1), np.array([[1, np.nan]]), r"\[0\]\[1\] must be 0 or 1, got .*nan.*; leave"),
         (es.PassAll(1), [[1], ["1"]], r"hypotheses\[1\]\[0\] must be 0 or 1, got '1'"),
-        (es.PassAll(1), [1, 0], r"hypotheses\[0\] must be a list of 0 and 1, one a trial, got 1"),
+        (es.PassAll(1), [1, 0], r"hypotheses\[0\] must be a list of 0 and 1, one per trial, got 1"),
         (es.PassAll(1), ["10", "01"], r"hypotheses\[0\] must be a list of 0 and 1"),
     ],
 )
@@ -126,7 +130,7 @@ def test_what_is_no_trial_is_refused_by_name(metric, trials, message):
 
 
 def test_unlike_numbers_of_trials_need_a_k_for_flips():
-    message = r"flips of all trials needs the same number of every item, got 3 to 7.*FlipRate\(3\)"
+    message = r"flips of all trials needs the same number of trials for every item, got 3 to 7.*FlipRate\(3\)"
     with pytest.raises(es.InputError, match=message):
         es.estimate(uneven(1), metric=es.FlipRate())
     systems = {"A": [[1, 0]] * 5, "B": [[1, 0, 1]] * 5}
@@ -208,7 +212,7 @@ def test_several_k_are_metrics_of_the_same_items(tmp_path, capsys):
         (["pass^2", "pass^2"], "1,1", "different ones without 'runs', got pass.2, pass.2"),
         (["pass^2", "runs"], "1,1", "different ones without 'runs', got pass.2, runs"),
         (4, "1,1", "epochs must be a list of words, got int"),
-        ("pass^5", "1,1", r"item 'task 0' has 4 trials, and reward pass\^5 needs at least 5"),
+        ("pass^5", "1,1", r"item 'task 0' has 4 trials, but reward pass\^5 needs at least 5"),
         (
             "pass^2",
             "1,0.5",
@@ -295,7 +299,7 @@ def test_the_error_of_trials_is_that_of_the_pooled_variance_in_them(few_items):
     drawn_items = es.compare(few_items, metrics=es.PassAll(1), method="t")
     assert errors[0] < 0.7 * drawn_items.estimates[0].standard_error
     said = " ".join(found.notes)
-    assert "these 50 items are all there are" in said
+    assert "these 50 items are taken as fixed:" in said
     assert "use more" not in said
     assert "items:all" in found.signature_of(found["B"])
     # Of two trials one is wrong where not all are right.
@@ -318,9 +322,9 @@ def test_a_total_of_such_items_adds_the_errors_of_its_tasks(few_items):
     [
         (
             lambda t: es.compare(t, groups=[i // 2 for i in range(50)]),
-            "items 'all' takes items that both",
+            "items 'all' needs items that both",
         ),
-        (lambda t: es.compare(t, paired=False), "items 'all' takes items that both"),
+        (lambda t: es.compare(t, paired=False), "items 'all' needs items that both"),
         (lambda t: es.compare(t).power(difference=0.1), "'all': power is about other items"),
         (lambda t: es.compare(t).influence(), "'all': influence is about other items"),
         (lambda t: es.PassAll(1, items="some"), "items must be one of drawn, all; got 'some'"),
@@ -454,7 +458,7 @@ def test_the_table_says_what_is_cheapest(tmp_path, capsys):
         (es.PassAll(1), {"difference": 0.1, "price": (1,)}, "price must be two numbers of at"),
         (es.PassAll(1), {"difference": 0.1, "price": (1, -1)}, "price must be .*-1"),
         (es.PassAll(1), {"trials": 0}, "trials must be at least 1, got 0"),
-        (es.PassAll(1), {"trials": 2, "groups": [0, 1] * 20}, "and this is .* of groups"),
+        (es.PassAll(1), {"trials": 2, "groups": [0, 1] * 20}, "but this is.* of groups"),
     ],
 )
 def test_what_cannot_be_planned_says_so(metric, options, message):
@@ -465,7 +469,10 @@ def test_what_cannot_be_planned_says_so(metric, options, message):
 def test_a_pilot_of_single_answers_is_refused(tmp_path):
     path = log(tmp_path / "a.csv", [[1], [0], [1]], ["a", "b"])
     (table,) = es.read_log(path).tables.values()
-    with pytest.raises(es.InputError, match="trials needs a pilot with several trials of an item"):
+    with pytest.raises(
+        es.InputError,
+        match=r"trials needs a pilot with several trials per item: metrics=evalstats\.PassAll\(1\), or the mean of logs with several answers per item",
+    ):
         es.power(table, trials=2)
 
 

@@ -119,10 +119,10 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
     assert filled["results"]["gone"]["acc_norm_stderr,none"] == "N/A"
     first, second = filled["uncertainty"]["notes"]
     assert first == (
-        "group odd, acc,none: the log says 0.9, but its tasks give 0.6666666667 and 0.625 over all "
+        "group odd, acc,none: the log has 0.9, but its tasks give 0.6666666667 and 0.625 over all "
         "items and over tasks"
     )
-    assert second == "gone: acc_norm,none: there is no error of b"
+    assert second == "gone: acc_norm,none: b lacks a standard error"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
         (lambda r: r["samples"]["qa"].append(r["samples"]["qa"][0]), "has 1 item more than once"),
         (lambda r: r.update(samples={"qa": r["samples"]["qa"][:1]}, **{"n-samples": {}},
                             results={"qa": {"acc,none": 1.0, "acc_stderr,none": 0.1}}),
-         "one item says nothing of its spread"),
+         "one item shows no spread"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_said_is_not_said(results, change, words):
@@ -151,7 +151,7 @@ def test_what_cannot_be_said_is_not_said(results, change, words):
     "given, words",
     [
         ({"results": {}}, "call it with log_samples=True"),
-        (None, "must be what simple_evaluate returned"),
+        (None, "must be the return value"),
         ({"samples": {"a": "text"}}, "samples of a must be a list, got str"),
         ({"samples": {"a": [1]}}, "samples of a, sample 0 must be a mapping, got 1"),
         ({"samples": {"a": [{"doc_id": 0, "filter": "none", "metrics": ["acc"]}]}}, "has no 'acc'"),

@@ -147,7 +147,7 @@ def test_labels_that_are_no_text_tell_sets_apart(hugging_face):
     references, numbers = [f"text {i}" for i in range(20)], np.arange(20)
     the_set = hugging_face.LabelledSet(references, es.CHRF(), Letters(), None)
     assert the_set.holds(numbers, 20, remember=False)
-    with pytest.warns(UserWarning, match="19 segments is passed by: there are references of 20"):
+    with pytest.warns(UserWarning, match="19 segments is skipped: there are references of 20"):
         assert not the_set.holds(numbers[1:], 19, remember=True)
     assert the_set.fingerprint is None
     assert the_set.holds(numbers, 20, remember=True)
@@ -213,7 +213,7 @@ def test_rows_that_repeat_nothing_stay(hugging_face):
     for rows in ([*references[:100], "more"], [*references[:100], *references[:27], "more"]):
         found, kept = the_set.rows(prediction(rows, ids(rows)))
         assert (found, len(kept)) == (rows, len(rows))
-        with pytest.warns(UserWarning, match="is passed by: there are references of 100"):
+        with pytest.warns(UserWarning, match="is skipped: there are references of 100"):
             assert not the_set.holds(kept, len(found), remember=True)
     outputs = ["a", "b", "c", "a", "c"]
     assert hugging_face.unpadded(outputs, None, 3) == (outputs, None)
@@ -268,7 +268,9 @@ def test_a_trainer_of_two_processes_is_watched(hugging_face):
     with pytest.warns(UserWarning, match="64 rows of several processes have no score"):
         assert evaluated(others, 64, loader) == {}
     arguments.metric_for_best_model = "eval_chrf2_best_step"
-    with pytest.raises(es.InputError, match="it is called 'eval_chrf_best_step'"):
+    with pytest.raises(
+        es.InputError, match="which is not logged; its name is 'eval_chrf_best_step'"
+    ):
         watch.on_train_begin(arguments, state, control)
 
 
@@ -311,5 +313,5 @@ def test_what_keeps_checkpoints_has_the_name_that_is_logged():
         for key in (*keys, "eval_loss", "loss", None, "eval_mine_bleu", "sacrebleu_best_step"):
             check_kept_by(key, monitor)
     monitor = es.Monitor(["a", "b"], es.CHRF())
-    with pytest.raises(es.InputError, match="not logged; it is called 'eval_chrf_best_step'"):
+    with pytest.raises(es.InputError, match="not logged; its name is 'eval_chrf_best_step'"):
         check_kept_by("eval_chrf2_best_step", monitor)

@@ -100,7 +100,7 @@ def test_reducers_and_a_second_run(form, tmp_path):
     assert log.disagreements == ()
     (skipped,) = log.skipped
     assert skipped.endswith(
-        "is the newest finished log of thirds by mockllm/m, and was asked otherwise"
+        "is the newest finished log of thirds by mockllm/m, and its prompts were different"
     )
     stated = {score.reducer: score.metrics["accuracy"].value for score in newest.results.scores}
     assert len(stated) == 7

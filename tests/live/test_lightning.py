@@ -186,7 +186,9 @@ OTHERS = ["a b c d", "h g f e", "c c d d", "a a a b"] * 3
 def test_a_part_of_the_set_is_no_check(module, options, with_ids):
     model, fit, references = module
     monitor = es.Monitor(references, "wer", patience=1)
-    with pytest.warns(UserWarning, match="at step [12] is no check: its outputs are of a part"):
+    with pytest.warns(
+        UserWarning, match="at step [12] does not count as a check: its outputs cover only a part"
+    ):
         fit(model(0.0, with_ids), monitor, 2, trainer_options=options)
     assert monitor.checks == ()
     found = fit.trainer.callback_metrics
@@ -206,7 +208,7 @@ def test_validate_is_no_check(module):
     fit(trained, monitor, 4)
     state, score = monitor.state_dict(), monitor.last.score
     # Of the same set again nothing says what it is; of one with references they do.
-    with pytest.warns(UserWarning, match="12 outputs of a validation are passed by"):
+    with pytest.warns(UserWarning, match="12 outputs of a validation are skipped"):
         assert fit.trainer.validate(trained, trained.loader, verbose=False) == [{}]
     trained.references = references
     (found,) = fit.trainer.validate(trained, trained.val_dataloader(), verbose=False)
@@ -229,14 +231,16 @@ def test_several_dataloaders_are_told_apart_by_their_references(module):
             return [super(Two, self).val_dataloader() for _ in range(3)]
 
     monitor = es.Monitor(references, "wer")
-    with pytest.warns(UserWarning, match="12 outputs of a validation are passed by: nothing says"):
+    with pytest.warns(UserWarning, match="12 outputs of a validation are skipped, because"):
         fit(Two(5.0), monitor, 3)
     assert [check.step for check in monitor.checks] == [1, 2, 3]
     found = fit.trainer.callback_metrics
     assert found["wer"].item() == pytest.approx(monitor.last.score)
     assert found["wer/dataloader_idx_0"] != found["wer"]
     assert not any(key.endswith("_2") for key in found)
-    with pytest.warns(UserWarning, match="no check: no references are those of the monitor"):
+    with pytest.warns(
+        UserWarning, match="not count as a check: no references are equal to the monitor's"
+    ):
         fit(Two(5.0), es.Monitor(sorted(references), "wer"), 1)
 
 

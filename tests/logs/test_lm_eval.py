@@ -85,7 +85,7 @@ def test_files_of_one_time_belong_together(tmp_path):
     results.unlink()
     run = es.read_log(tmp_path)
     assert (run.name, run.reported) == ("acme__small", {})
-    assert "no score is checked" in run.skipped[0]
+    assert "scores are not checked" in run.skipped[0]
     assert scores(run)["mt: bleu"][0] == pytest.approx(logs.translation_scores()["bleu,none"])
     write(tmp_path, {}, {"qa": {"acc,none": 0.5}}, stamp="2026-03-01T00-00-00")
     refused(tmp_path, f"--log_samples.*; not read: the run of {logs.STAMP}, 3 files")
@@ -99,7 +99,7 @@ def test_labels_of_items_make_groups(tmp_path):
     assert "2 passages" in str(result)
     refused(paths[0], "have no label 'doc.page'", labels="doc.page")
     rewritten(next(paths[0].glob("samples_qa*")), lambda r: r[2].update(doc={}))
-    with pytest.raises(InputError, match="1 of 4 segments have none"):
+    with pytest.raises(InputError, match="1 of 4 segments have no"):
         es.estimate_logs(paths[0], task="qa", groups="doc.passage")
 
 
@@ -158,7 +158,7 @@ def test_filters_are_tables_of_their_own(tmp_path):
         (lambda r: r[1].pop("acc"), "line 2 has no 'acc'"),
         (lambda r: r[1].update(acc="yes"), "line 2: acc must be numbers, got 'yes'"),
         (lambda r: r[1].update(acc=math.inf), "acc: scores are so large"),
-        (lambda r: r[1].update(filter=[]), "is not as logs of lm-evaluation-harness are"),
+        (lambda r: r[1].update(filter=[]), "does not have the structure of lm-evaluation-harness"),
     ],
 )
 def test_lines_that_are_damaged_are_named(tmp_path, change, words):
@@ -278,9 +278,9 @@ def test_aggregations_are_metrics_of_sums(tmp_path, aggregation, metric, rows, s
         ("def worst(items):\n  return min(items)", "score", [1, 2, 9], 1,
          "aggregated by worst, which is not known"),
         ("<function mine at 0x7f>", "score", [[0, 0], [1, 1]], 1.0,
-         "could be any of accuracy, macro-F1, weighted-F1, MCC, kappa, balanced accuracy, F1"),
-        ("def x(items)", "score", [1, 2], None, "aggregated by x, and there is no score"),
-        (None, "unheard", [1, 2, 9], 2, "does not say how .* the rows give 4 as unheard.* has 2"),
+         "matches several metrics: accuracy, macro-F1, weighted-F1, MCC, kappa, balanced accuracy, F1"),
+        ("def x(items)", "score", [1, 2], None, "aggregated by x, and there is no reported score"),
+        (None, "unheard", [1, 2, 9], 2, "aggregation is not in the log.* the rows give 4 as unheard.* has 2"),
     ],
 )  # fmt: skip
 def test_what_is_no_function_of_sums_is_named(tmp_path, aggregation, metric, rows, stated, words):

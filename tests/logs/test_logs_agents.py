@@ -236,9 +236,7 @@ def test_what_ended_without_a_score_is_missing_in_openai_evals(tmp_path):
     ]
     lines = oaieval_lines([True, False], report=False)
     (said,) = es.read_log(written(tmp_path / "x.jsonl", lines[:-1])).incomplete.values()
-    assert said == (
-        "there is no final report, so that the run did not end; 1 of 2 scores is missing"
-    )
+    assert said == ("there is no final report, so the run did not finish; 1 of 2 scores is missing")
 
 
 def test_metrics_of_openai_evals_are_scores(tmp_path):
@@ -252,7 +250,7 @@ def test_metrics_of_openai_evals_are_scores(tmp_path):
     log = es.read_log(written(tmp_path / "x.jsonl", lines))
     assert scores_of(log) == {("accuracy", "gpt-4o"): 0.5, ("score", "gpt-4o"): 0.25}
     assert list(log.incomplete.values()) == ["1 of 2 scores is missing"]
-    assert log.skipped == ("test-match.s1.simple-v0: choice, since 'A' is no score",)
+    assert log.skipped == ("test-match.s1.simple-v0: choice, since 'A' is not a score",)
     assert [row.is_limited for row in log.rows] == [True, False]
     # Several matches of a sample are answers to it.
     lines = oaieval_lines([True, False])
@@ -384,7 +382,9 @@ def test_simulations_of_tau2_may_be_in_a_folder(tmp_path):
     found.append(es.read_log(agent_logs.tau2_bench(tmp_path / "whole")))
     assert [scores_of(log) for log in found] == [{("reward", "gpt-4.1"): pytest.approx(0.5)}] * 3
     written(tmp_path / "empty" / "results.json", content)
-    refused(tmp_path / "empty", "has no simulations, nor has a folder 'simulations' beside it")
+    refused(
+        tmp_path / "empty", "has no simulations, and there is no folder 'simulations' beside it"
+    )
 
 
 # SWE-bench
@@ -403,7 +403,7 @@ def test_instances_that_were_not_run_are_not_resolved_in_swe_bench(tmp_path):
     assert table.values[0, :, 0].tolist() == [1, 1, 1, 0, 0, 0, 0, 0, 0]
     # SWE-bench says 3 of 9.
     assert (log.disagreements, log.incomplete) == ((), {})
-    said = "1 ended with an error, 1 failed for want of the machine, 2 were not run"
+    said = "1 ended with an error, 1 failed because of the infrastructure, 2 were not run"
     assert log.failures == (f"acme__coder.run-1: of 9 instances {said}",)
     left_out = log.counting("intersect").rows[0]
     assert np.flatnonzero(left_out.is_gone).tolist() == [4, 6, 7, 8]
@@ -466,7 +466,7 @@ WRONG = {
          "test case 0 has the metric 'Answer Relevancy' twice"),
     ],
     ("x.jsonl", lambda: oaieval_lines([True, False])): [
-        (lambda c: c.append(c[0]), "line 7: another run begins; give each run a file"),
+        (lambda c: c.append(c[0]), "line 7: another run begins; write each run to its own file"),
         (lambda c: c[3].pop("sample_id"), "line 4 has no 'sample_id'"),
         (lambda c: c[3]["data"].pop("correct"), "line 4, data has no 'correct'"),
         (lambda c: c.__delitem__(slice(1, None)), "holds no scores that can be read as OpenAI evals"),

@@ -61,7 +61,7 @@ def test_named_scores_are_all_the_scores_and_keep_their_names(read):
     assert {key.metric: table.scores.tolist() for key, table in log.tables.items()} == {
         "mine": [0.75, 0.125]
     }
-    assert log.skipped == ("column 'other': columns says that scores are in 'mine'",)
+    assert log.skipped == ("column 'other': by columns=, scores are in 'mine'",)
     # Not even columns that are called like scores, of which there could not be two.
     beside = (
         WIDE.replace("other", "other,score,value")
@@ -70,7 +70,7 @@ def test_named_scores_are_all_the_scores_and_keep_their_names(read):
     )
     log = read(f"{beside},0,0", columns={**NAMED, "mine": "score"})
     assert [key.metric for key in log.tables if key.metric] == ["mine"]
-    assert "column 'value': columns says that scores are in 'mine'" in log.skipped
+    assert "column 'value': by columns=, scores are in 'mine'" in log.skipped
     two = read(WIDE, columns={**NAMED, "mine": "score", "other": "score"})
     assert [key.metric for key in two.tables if key.metric] == ["mine", "other"]
     # As ever, a direction that no name says is asked for, and one that a name says is taken.
@@ -111,14 +111,16 @@ def test_named_columns_of_frames_and_of_several_logs():
     assert es.compare_logs(frame, **named, n_resamples=99).estimates == expected.estimates
     alone = es.estimate_logs(frame, **named, n_resamples=99).estimates
     assert [e.score for e in alone] == [e.score for e in expected.estimates]
-    with pytest.raises(es.InputError, match="columns is for tables that are still to be read"):
+    with pytest.raises(
+        es.InputError, match="columns is for tables that are not read yet; give it to read_log"
+    ):
         joined(log, columns={"mine": "score"})
 
 
 @pytest.mark.parametrize(
     "columns, message",
     [
-        ("mine=score", "columns must be a mapping from columns to what they are, .* got 'mine=sc"),
+        ("mine=score", r"columns must be a mapping from columns to their roles, \{'mine':.* got 'mine=sc"),
         ({"mine": "scores"}, r"columns\['mine'\] must be one of system, .*score.*; got 'scores'"),
         ({3: "score"}, "names in columns must be non-empty text, got 3"),
         ({"mien": "score"}, r"columns: .*scores.csv has no column 'mien'; .* mean 'mine'\?"),
@@ -126,7 +128,7 @@ def test_named_columns_of_frames_and_of_several_logs():
          "columns: only one column can be the segment, got 'mine', 'unit'"),
         ({"mine": "numerator"}, "columns must name a numerator and a denominator, or neither"),
         ({"mine": "system_score", "other": "score"},
-         "columns: scores are in columns of one kind, got 'score' and 'system_score'"),
+         "columns: scores must be in columns of one kind, got 'score' and 'system_score'"),
         ({"mine": "system_score", "who": "system"}, "none can name the 'system'"),
         ({"unit": "label"}, "has no column that names the segments"),
         ({"unit": "segment", "who": "score"}, "line 2: 'who' must be a number"),

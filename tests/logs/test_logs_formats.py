@@ -51,7 +51,7 @@ def test_splits_and_perturbations_of_helm_are_filters(tmp_path):
         ("mmlu:subject=law", "f1", "test"): [0.5],
         ("mmlu:subject=law", "f1", "test, typos, prob=0.1"): [0.25],
     }
-    assert log.skipped == ("what HELM counts beside the scores: num_bytes",)
+    assert log.skipped == ("HELM's counts that are not scores: num_bytes",)
     counted = es.read_log(tmp_path / "run", metric="num_*").tables
     with pytest.raises(es.InputError, match="whether a higher or a lower num_bytes is better"):
         list(counted.values())
@@ -106,7 +106,7 @@ def test_instances_are_scores_of_one_result_or_several(tmp_path):
     assert table.values[0, :, 0].tolist() == [1, 0, 0.5]
     assert table.labels["metadata.subject"] == ("algebra", "logic", "algebra")
     assert not table.metric.higher_is_better
-    assert "the log says 0.75, its items give 0.5" in log.disagreements[0]
+    assert "the log has 0.75, its items give 0.5" in log.disagreements[0]
     records = instances([1, 0, 1, 0])
     records[0].update(error="timeout", evaluation={"score": None})
     (found,) = es.read_log(written(path, records)).incomplete.values()
@@ -207,7 +207,7 @@ def test_sessions_of_meeteval(tmp_path):
     assert table.segment_ids == ("S01", "S02", "S10")
     assert table.values[0].tolist() == [[1, 20], [6, 40], [2, 0]]
     written(tmp_path / "hyp_cpwer.json", {"error_rate": 0.2})
-    assert "the log says 0.2, its items give 0.15" in es.read_log(path).disagreements[0]
+    assert "the log has 0.2, its items give 0.15" in es.read_log(path).disagreements[0]
     content = {
         name: {"error_rate": wrong / 60, "scored_speaker_time": 60.0, "missed_speaker_time": wrong,
                "falarm_speaker_time": 0, "speaker_error_time": 0}
@@ -228,21 +228,21 @@ WRONG = {
         (lambda r: r.append([1]), "line 3 must be a JSON object"),
     ],
     ("x.json", comet_scored): [
-        (lambda d: d["out/sys2.txt"][2].pop("COMET"), "not as logs of COMET are .*'COMET'"),
+        (lambda d: d["out/sys2.txt"][2].pop("COMET"), "not have the structure of COMET .*'COMET'"),
         (lambda d: d["sys-1.5.txt"][0].update(COMET="?"), "score 1 of sys-1.5.txt must be a number"),
         (lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .* for sys2"),
     ],
     ("x.json", comet_compared): [
-        (lambda d: d.update(source=["x"]), "not as logs of COMET are"),
+        (lambda d: d.update(source=["x"]), "not have the structure of COMET"),
         (lambda d: d["translations"][1].update(name="sys-1.5.txt"), "of sys-1.5.txt twice"),
     ],
     ("x_per_reco.json", log_files.sessions): [
-        (lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, error_rate says 0.15"),
+        (lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, but error_rate is 0.15"),
         (lambda d: d["S01"].pop("length"), "S01 has no 'length'"),
         (lambda d: d["S01"].update(errors=-1), "must not be negative"),
     ],
     ("A.jsonl", documents): [
-        (lambda d: d[1]["metric_scores"].update(x=[1, 2]), "not as logs of WMT's"),
+        (lambda d: d[1]["metric_scores"].update(x=[1, 2]), "not have the structure of WMT's"),
         (lambda d: d[1].update(metric_scores={"x": ["high"]}), "line 2, x must be a number"),
     ],
 }  # fmt: skip
@@ -253,13 +253,13 @@ WRONG = {
     [
         ("x.seg.score", "a 1\na 2\nb 1\n", "must have the same segments, got 2 of 'a', 1 of 'b'"),
         ("x.seg.score", "a 1\nb 2\na 1\nb 1\n",
-         "line 3: the scores of 'a' go on after those of another"),
+         "line 3: the scores of 'a' continue after another"),
         ("x.seg.score", "a 1\na 1 2\n", "line 2 must be a system and its score"),
         ("x.seg.score", "a 1\na x\n", "line 2 must be a system and its score, got 'a x"),
         ("x.seg.score", "a None\n", "holds no scores that can be read as mt-metrics-eval: x of a"),
         ("x.seg.score", "\n", "holds no scores"),
         ("x.txt", "1\n" * 3000 + "x\n", "line 3001 must be a number such as 0.5, got 'x'"),
-        ("x.txt", "a\n1\n", "x.txt is none of the formats"),
+        ("x.txt", "a\n1\n", "x.txt does not have one of the known formats"),
         ("x.log", "a\tSegment 1\tscore: 0.5\n", "segment 1 of 'a' comes after 0 others"),
         ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
         ("x.json", '{"a": 1', "is not JSON, or cut short"),

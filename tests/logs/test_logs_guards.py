@@ -15,7 +15,7 @@ from tests.log_files import inspect_log, written
 
 SENTENCES = [f"the {noun} sat on the mat today" for noun in ("cat", "dog", "hen", "cow")] * 10
 OUTPUTS = [text.replace("sat", "sits") if i % 3 else text for i, text in enumerate(SENTENCES)]
-HEADER = "has no header: what stands there, "
+HEADER = "has no header: its first line,"
 
 
 def typed(capsys, *call):
@@ -99,8 +99,8 @@ def records(texts, **more):
     ("name", "content", "what"),
     [
         ("x.jsonl", records(OUTPUTS), "JSON lines, with 'id', 'prediction' in each"),
-        ("x.txt", records(OUTPUTS), "write what 'prediction' says to a file"),
-        ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'], "scores go without -i"),
+        ("x.txt", records(OUTPUTS), "write the values of 'prediction' to a file,"),
+        ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'], "scores without -i,"),
         ("x.jsonl", [json.dumps(text) for text in OUTPUTS], "'text in quotes' in each"),
         ("x.csv", ["id,output", *(f"{i},{x}" for i, x in enumerate(OUTPUTS[1:]))], "is a table"),
         ("x.tsv", ["idx\tmt", *(f"{i}\t{x}" for i, x in enumerate(OUTPUTS[1:]))], "idx, mt"),
@@ -115,7 +115,7 @@ def test_records_given_as_texts_are_refused(tmp_path, capsys, name, content, wha
         code, said = typed(capsys, *call)
         assert code == 2
         assert what in said
-    with pytest.raises(es.InputError, match="and not texts"):
+    with pytest.raises(es.InputError, match="not texts:"):
         es.estimate(content, SENTENCES, "chrf")
 
 
@@ -173,7 +173,7 @@ def test_blank_labels_and_absent_references(tmp_path, capsys):
     call = ("estimate", "-i", out, "--resamples", "99", "-f", "json", "-r")
     code, said = typed(capsys, *call, first, "--groups", groups)
     assert code == 2
-    assert "g.txt, line 2 is blank: give each segment a label" in said
+    assert "g.txt, line 2 is blank: give every segment a label" in said
     said = typed(capsys, *call, first, second)[1]
     assert "on the command line --blank-is-absent" in said
     said = typed(capsys, *call, first, second, "--blank-is-absent")[1]
@@ -258,7 +258,7 @@ def test_prompts_that_differ_in_inspect_are_named(tmp_path, capsys, change, what
     advice = re.search(r"accept it with (--allow-changes prompts)", said)[1].split()
     assert typed(capsys, *call, *advice)[0] in (0, 3)
     said = str(es.compare_logs([old, new], n_resamples=9))
-    assert "Caution: The systems were not asked alike" in said
+    assert "Caution: The systems were run with different settings" in said
     assert what in said
 
 
@@ -301,7 +301,7 @@ def test_documents_that_no_groups_name_are_a_caution(tmp_path, capsys, column):
 
     path = table(lambda i: f"d{i // 12}")
     said = " ".join(typed(capsys, "compare", path, "--resamples", "99")[1].split())
-    advice = re.search(r"Caution: 48 segments are of 4 .+?: give (--groups .+?)\. ", said)[1]
+    advice = re.search(r"Caution: 48 segments come from 4 .+?: give (--groups .+?)\. ", said)[1]
     said = typed(capsys, "compare", path, *shlex.split(advice), "--resamples", "99")[1]
     assert "Caution: 48" not in said
     for document in (lambda i: f"d{i}", lambda i: "d"):
@@ -323,7 +323,10 @@ def test_an_output_too_many_is_no_run_of_all_items(tmp_path, capsys):
             "--plan", plan, "--resamples", "99")  # fmt: skip
     code, said = typed(capsys, *call)
     assert code == 2
-    assert f"has outputs in 1 of 28 lines that {plan} leaves out, line {other + 1} first" in said
+    assert (
+        f"has outputs in 1 of 28 lines that {plan} leaves out (the first is line {other + 1})"
+        in said
+    )
     part[other] = ""
     lines(tmp_path / "n.txt", part)
     code, said = typed(capsys, *call)
@@ -342,7 +345,7 @@ def test_documents_in_files_of_statistics_are_a_caution(tmp_path, capsys):
     table = es.extract(scores, metric=es.Mean("q"))
     table = replace(table, labels={"document": [f"d{i // 12}" for i in range(48)]})
     table.save(path)
-    said = "48 segments are of 4 documents, and count as if they were independent"
+    said = "48 segments come from 4 documents but count as independent"
     for result in (es.compare(table, n_resamples=99), es.gate(path, baseline="A", margin=0.5)):
         assert [said in note for note in result.notes if note.startswith("Caution")] == [True]
     assert not any(said in note for note in es.compare(table, groups="document").notes)
@@ -395,7 +398,7 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path, capsys):
     path = written(tmp_path / "x.json", results)
     found = es.compare_logs(path, n_resamples=99)
     assert {d.metric for d in found} == {"passed"}
-    assert "score is left out, since it is passed on every test." in found.notes
+    assert "score is left out, since it equals passed on every test." in found.notes
     assert {d.metric for d in es.compare_logs(path, metric="*", n_resamples=9)} == {
         "passed",
         "score",
@@ -411,7 +414,7 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path, capsys):
         ("show u.csv", "u.csv is UTF-16: save it as UTF-8"),
         ("show comma.txt", "comma.txt, line 1 must be a number such as 0.5, got '0,71'"),
         ("show mean.comet", "mean.comet, line 3 must be a number such as 0.5, got 'Mean: 0.6'"),
-        ("estimate twice.jsonl --epochs pass@2", "('epoch', to be added if there is none)"),
+        ("estimate twice.jsonl --epochs pass@2", "answer ('epoch'; add one if there is none)"),
     ],
 )
 def test_messages_say_what_to_do(tmp_path, capsys, monkeypatch, call, what):

@@ -101,7 +101,10 @@ def test_epochs_may_be_runs_of_the_system(place):
     run = es.read_log(inspect_file(place, content))
     assert run.skipped == ("the log's own choice, which reduces epochs by 'collect'",)
     content["samples"][0]["epoch"] = 3
-    with pytest.raises(es.InputError, match="needs the same number of answers to every item"):
+    with pytest.raises(
+        es.InputError,
+        match=r"needs the same answers \(numbers and runs\) for every item, got 2 to 2; average",
+    ):
         the_table(es.read_log(inspect_file(place, content), epochs="runs"))
     # The average of the answers to question 3 is that of the one that was scored.
     values[-1] = float("nan")
@@ -125,7 +128,7 @@ def test_groups_are_labels_of_whole_samples(place):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda log: log["samples"].pop(), "the log says 4 samples, and has 3"),
+        (lambda log: log["samples"].pop(), "the log reports 4 samples, but has 3"),
         (lambda log: log.update(status="cancelled"), "the log's status is 'cancelled'"),
         (lambda log: log.update(invalidated=True), "the log was invalidated"),
         (lambda log: log["samples"][0].update(scores={}, error={"message": "!"}),
@@ -142,7 +145,7 @@ def test_what_is_missing_is_said_and_refused(place, change, words):
     run = es.read_log(inspect_file(place, content))
     assert list(run.incomplete.values()) == [words]
     assert not run.rows[0].is_limited
-    with pytest.raises(es.InputError, match="complete it, or compare what there is"):
+    with pytest.raises(es.InputError, match="complete it, or compare the existing scores"):
         es.estimate_logs(place)
     (found,) = es.estimate_logs(place, missing="intersect")
     assert found.score >= 0.5
@@ -152,8 +155,8 @@ def test_what_is_missing_is_said_and_refused(place, change, words):
     ("change", "message"),
     [
         (lambda log: log["samples"][0].pop("id"), "sample 0 has no 'id'"),
-        (lambda log: log["samples"][0].update(epoch="1"), "is not as logs of Inspect are"),
-        (lambda log: log["samples"][0].update(scores=[1]), "is not as logs of Inspect are"),
+        (lambda log: log["samples"][0].update(epoch="1"), r"does not have the structure of Inspect"),
+        (lambda log: log["samples"][0].update(scores=[1]), r"does not have the structure of Inspect"),
         (lambda log: log["samples"][0]["scores"]["choice"].pop("value"),
          "sample 0, score choice has no 'value'"),
         (lambda log: log["eval"].update(model=None), "eval.model must be text, got None"),
@@ -203,7 +206,7 @@ def test_of_a_folder_with_a_rerun_the_newest_finished_log_is_read(tmp_path, caps
     assert sorted(read.skipped) == [
         f"{failed}, {kept}",
         f"{tmp_path / 'c.eval'}, {kept}",
-        f"{tmp_path / 'd.json'}, {kept}, and was asked otherwise",
+        f"{tmp_path / 'd.json'}, {kept}, and its prompts were different",
     ]
     assert cli.main(["show", str(tmp_path)]) == 0
     assert "c.eval, since" in capsys.readouterr().out
@@ -260,7 +263,7 @@ def test_epochs_are_reduced_as_the_log_says(name, place):
     (table,) = es.read_log(place, filter="mean", epochs="runs").tables.values()
     assert table.metric == MeanOfRuns(es.Mean("choice"), 3)
     inspect_file(place, reduced_by((name, 0.123)))
-    assert "the log says 0.123, its items give" in es.read_log(place).disagreements[0]
+    assert "the log has 0.123, its items give" in es.read_log(place).disagreements[0]
 
 
 def test_several_reducers_are_several_metrics(place):
@@ -302,7 +305,7 @@ def test_hostile_archives_are_refused(tmp_path):
         (good[:-1], "is not a zip file, or cut short"),
         (zipped([("x.json", b"1")]), "has no header.json"),
         (twice, "has members of the same name"),
-        (changed(24, (2**31).to_bytes(4, "little")), "claims 2,147,483,648 bytes"),
+        (changed(24, (2**31).to_bytes(4, "little")), "declares 2,147,483,648 bytes"),
         (changed(24, (size + 1).to_bytes(4, "little")), "is damaged"),
         (changed(8, bytes([good[at + 8] | 1])), "is encrypted|is damaged"),
         # Two entries that point to the same bytes.
@@ -345,7 +348,7 @@ def test_zstd_members_are_read(tmp_path):
     assert the_table(es.read_log(path)) == the_table(es.read_log(plain))
     bomb = _with_contents(data, [d + b"x" for _, d, _ in members])
     path.write_bytes(bomb)
-    with pytest.raises(es.InputError, match="does not have the bytes that it claims"):
+    with pytest.raises(es.InputError, match="does not have its declared number of bytes"):
         es.read_log(path)
 
 

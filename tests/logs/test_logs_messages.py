@@ -38,11 +38,11 @@ def test_tasks_of_one_metric_each_say_that_nothing_is_adjusted(tmp_path):
     found = es.compare_logs(two_scorers(tmp_path), n_resamples=9)
     assert not found.totals
     assert not any("allows for all rows" in note for note in found.notes)
-    assert any("Each task has a metric of its own" in note for note in found.notes)
+    assert any("Each task has its own metric" in note for note in found.notes)
     assert "p (adjusted)" not in str(found)
     whole = es.compare_logs(tmp_path, aggregate="macro", n_resamples=9)
     assert "p (adjusted)" in str(whole)
-    assert not any("Each task has a metric of its own" in note for note in whole.notes)
+    assert not any("Each task has its own metric" in note for note in whole.notes)
 
 
 def test_a_comma_is_between_a_metric_and_its_filter(tmp_path, capsys):
@@ -63,7 +63,7 @@ def test_labels_that_could_be_asked_for_are_named(tmp_path, capsys):
         "they have doc_hash, target_hash, doc.id, doc.passage; did you mean 'doc.passage'" in text
     )
     kept = es.estimate_logs(es.read_log(tmp_path / "x", labels="doc.passage"), task="qa")
-    assert "items are of 2 passages, and count as if" in str(kept)
+    assert "items come from 2 passages but count as independent," in str(kept)
     assert 'give groups="doc.passage"' in str(kept)
     log_files.inspect_file(tmp_path / "y.json", log_files.inspect_log(["C", "I"]))
     text = said(capsys, "estimate", tmp_path / "y.json", "--groups", "metadata.topic")
@@ -89,14 +89,16 @@ def test_a_log_without_samples_is_named_where_a_second_system_lacks(tmp_path, ca
     mixed(tmp_path / "x" / "b", model="m/b")
     for path in (tmp_path / "x" / "b").rglob("samples*"):
         path.rename(path.with_name(f"old {path.name}"))
-    words = "at least 2 systems are needed, got 'm/a' alone; left out: .*there are no samples besi"
+    words = "at least 2 systems are needed, got only 'm/a'; left out:.*there are no samples besi"
     with pytest.raises(es.InputError, match=words):
         es.compare_logs(tmp_path / "x")
     assert "no samples beside" in said(capsys, "compare", tmp_path / "x")
     one, other = (log_files.written(tmp_path / name, log_files.inspect_log("CI", task=name[0]))
                   for name in ("x.json", "y.json"))  # fmt: skip
     text = said(capsys, "compare", one, other)
-    assert f"alone; {one} and {other} are of it: where they are two systems, give them na" in text
+    assert (
+        f"{one} and {other} all belong to it: if they are different systems, give them na" in text
+    )
     shutil.rmtree(tmp_path / "x" / "b")
     mixed(tmp_path / "x" / "b", model="m/b")
     next((tmp_path / "x" / "b").rglob("samples_qa*")).unlink()

@@ -50,7 +50,7 @@ def test_a_gate_over_crashes_fails_and_without_them_it_cannot_pass(tmp_path):
     )
     arguments += ["--missing", "intersect"]
     code, text, xml = gated(arguments, tmp_path)
-    one_side = "resolved: 60 of 200 instances are left out, since not all systems have them: new lacks 60 of 200 instances and old 0 of 200, which is no accident (p = 1.7e-18)"
+    one_side = "resolved: 60 of 200 instances are left out, because some systems lack them: new lacks 60 of 200 instances and old 0 of 200, which is no accident (p = 1.7e-18)"
     assert (code, one_side in text, one_side in xml) == (3, True, True)
     assert gated([*arguments, "--allow-changes", "missing"], tmp_path)[0] == 0
     # In Python likewise, and of means of what there is.
@@ -67,7 +67,7 @@ def test_few_crashes_on_both_sides_bar_no_gate(tmp_path):
     new, old = agents(tmp_path, 4)
     code, text, xml = gated([new, "--baseline", old, "--missing", "intersect"], tmp_path)
     assert code == 0
-    assert "4 of 200 instances are left out, since not all systems have them." in text
+    assert "4 of 200 instances are left out, because some systems lack them." in text
     assert "4 of 200 instances are left out" in xml
     assert "lacks" not in text
 
@@ -136,7 +136,7 @@ def test_items_that_metrics_lack_are_counted_together(tmp_path, capsys):
     found = es.compare_logs(path, **asked, n_resamples=99)
     assert {e.n_segments for e in found.estimates} == {39}
     assert found.notes[0] == (
-        "Caution: All metrics: 11 of 50 items are left out, so that all metrics have the same "
+        "Caution: All metrics: 11 of 50 items are left out, because all metrics must have the same "
         "items: there are 44 of gpt-judge, 44 of other-judge."
     )
 
@@ -156,7 +156,7 @@ def test_an_empty_row_of_several_is_as_one_that_is_not_there(tmp_path):
         failed = es.compare_logs(path, missing="failure", n_resamples=99)
         assert failed.estimates["A"].score == pytest.approx(0.5)
         assert "A: 1 of 120 answers have no score: counted as failed" in failed.notes[0]
-        with pytest.raises(es.InputError, match="item '7' has 2 trials, and score"):
+        with pytest.raises(es.InputError, match="item '7' has 2 trials, but score"):
             es.compare_logs(path, epochs="pass^3")
     assert list(read[0]) == list(read[1])
     path.write_text("\n".join(re.sub("(A,7,.,).", r"\1", line) for line in lines))

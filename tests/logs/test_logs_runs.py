@@ -115,20 +115,30 @@ def less(rows, item):
 @pytest.mark.parametrize(
     ("rows", "options", "rest", "said"),
     [
-        (frame()[1:], {}, less(frame(), 0), "acc: some run has no score of 1 item, left out"),
+        (frame()[1:], {}, less(frame(), 0), "left out, without a score in some run: 1 item"),
         (
             [*frame()[:-1], frame()[-1] | {"acc": None}],
             {},
             less(frame(), 59),
-            "of 1 item, left out",
+            "left out, without a score in some run: 1 item",
         ),
-        (without_last(), {"missing": "available"}, less(frame(), 59), "of 1 item, left out"),
-        (frame()[1:], {"epochs": "runs", "missing": "intersect"}, less(frame(), 0), "left out."),
+        (
+            without_last(),
+            {"missing": "available"},
+            less(frame(), 59),
+            "left out, without a score in some run: 1 item",
+        ),
+        (
+            frame()[1:],
+            {"epochs": "runs", "missing": "intersect"},
+            less(frame(), 0),
+            "left out, without a score in some run: 1 item",
+        ),
         (
             frame(runs=(3, 5)),
             {},
             [row for row in frame(runs=(3, 5)) if row["seed"] <= 3],
-            "acc: the first 3 of 5 runs of B are taken, as many as all systems have.",
+            "acc: the first 3 of 5 runs of B are used, as many as all systems have.",
         ),
     ],
 )
@@ -153,7 +163,7 @@ def test_a_single_run_of_a_system_is_averaged_with_a_caution():
     rows = frame(runs=(1, 3))
     result = es.compare_logs(rows, n_resamples=199)
     (said,) = cautions(result)
-    assert "since there are not as many of each system and task, but 1, 3" in said
+    assert "since systems and tasks have different numbers of runs: 1, 3" in said
     assert said.endswith("; the intervals do not include how much they vary.")
     same = es.compare_logs(rows, epochs="mean", n_resamples=199)
     assert result.differences == same.differences
@@ -170,7 +180,7 @@ def test_people_score_answers_and_not_runs():
     rows = [row | {"human": row["acc"] if row["item"] % 2 else None} for row in frame()]
     options = {"human": "human", "directions": {"*": "higher"}, "n_resamples": 99}
     result = es.compare_logs(rows, **options)
-    assert "people's scores are of single answers" in cautions(result)[0]
+    assert "people's scores are for single answers" in cautions(result)[0]
     assert result.differences == es.compare_logs(rows, epochs="mean", **options).differences
 
 

@@ -36,7 +36,7 @@ def note_of(result):
     (note,) = [
         note
         for note in result.notes
-        if note.startswith("Caution: The systems were not asked alike")
+        if note.startswith("Caution: The systems were run with different settings")
     ]
     return note.removeprefix("Caution: ")
 
@@ -44,9 +44,11 @@ def note_of(result):
 def test_what_was_asked_otherwise_is_named(tmp_path):
     base, same = harness(tmp_path / "a"), harness(tmp_path / "b", model="tuned")
     other = harness(tmp_path / "c", shots=5, version=2.0, prompts="5", model="shot")
-    assert not any("alike" in note for note in es.compare_logs([base, same], n_resamples=9).notes)
+    assert not any(
+        "different settings" in note for note in es.compare_logs([base, same], n_resamples=9).notes
+    )
     assert note_of(es.compare_logs([base, other], n_resamples=9)) == (
-        "The systems were not asked alike, which may explain a difference: law, math: 0-shot (acme/base) "
+        "The systems were run with different settings, which may explain a difference: law, math: 0-shot (acme/base) "
         "against 5-shot (acme/shot), version 1 against 2, 80 of 80 prompts differ."
     )
     three = es.compare_logs([base, other, same], task="law", n_resamples=9)
@@ -75,38 +77,37 @@ def test_a_part_of_the_prompts_may_differ_and_what_is_not_known_does_not(tmp_pat
     assert text.endswith(": law: 1 of 39 prompts differ.")
     # Systems that are not paired were asked others.
     apart = es.compare_logs([base, other], n_resamples=9, paired=False)
-    assert not any("alike" in note for note in apart.notes)
+    assert not any("different settings" in note for note in apart.notes)
     # Without a file of results, and without hashes.
     next(other.rglob("results*")).unlink()
     path.write_text(
         "".join([first, *lines]).replace('"prompt_hash": "', '"prompt_hash": "", "x": "')
     )
-    assert not any("alike" in note for note in es.compare_logs([base, other], n_resamples=9).notes)
+    assert not any(
+        "different settings" in note for note in es.compare_logs([base, other], n_resamples=9).notes
+    )
 
 
 def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, capsys):
     base = harness(tmp_path / "a")
     other = harness(tmp_path / "b", shots=5, prompts="5", model="shot")
-    words = (
-        r"not asked alike: law, math: 0-shot \(acme/base\) against 5-shot \(acme/shot\), 80 of 80 "
-        r"prompts differ; run them alike, or accept it with allow_changes=\['shots', 'prompts'\]"
-    )
+    words = r"with different settings: law, math: 0-shot \(acme/base\) against 5-shot \(acme/shot\), 80 of 80 prompts differ; run them with the same settings, or accept it with allow_changes=\['shots', 'prompts'\]"
     for gate in (es.gate, es.assert_not_worse):
         for allowed in ({}, {"allow_changes": "prompts"}, {"allow_changes": ["version", "shots"]}):
             with pytest.raises(es.InputError, match=words):
                 gate(other, base, recovery=0.5, n_resamples=99, **allowed)
         for allowed in ("*", ["shots", "prompts"]):
             found = gate(other, base, recovery=0.5, n_resamples=99, allow_changes=allowed)
-            assert "alike" in found.notes[0]
-    with pytest.raises(es.InputError, match=r"allow_changes must be of shots, .*; got 'shot'"):
+            assert "different settings" in found.notes[0]
+    with pytest.raises(es.InputError, match=r"allow_changes must be one of shots,.*; got 'shot'"):
         es.gate(other, base, recovery=0.5, allow_changes="shot")
-    with pytest.raises(es.InputError, match="allow_changes is for logs, and these are texts"):
+    with pytest.raises(es.InputError, match="allow_changes is for logs, but these are texts"):
         es.gate([1.0, 0.0], [1.0, 0.0], None, es.Mean("x"), margin=1, allow_changes="*")
     call = ["gate", str(other), "--baseline", str(base), "--recovery", "0.5", "--resamples", "99"]
     assert cli.main(call) == 2
     assert "accept it with --allow-changes shots prompts\n" in capsys.readouterr().err
     assert cli.main([*call, "--allow-changes", "shots", "prompts"]) == 0
-    assert "The systems were not asked alike" in capsys.readouterr().out
+    assert "The systems were run with different settings" in capsys.readouterr().out
 
 
 def test_inspect_and_helm_say_how_they_asked(tmp_path):

@@ -228,7 +228,7 @@ def test_runs_and_seeds_are_epochs_where_segments_have_several_scores(read, name
     assert table.values[:, :, 0].tolist() == [[0.5, 1.0], [0.5, 1.0]]
     # Names of runs are names of anything.
     texts = [[*row[:2], f"x{row[2]}", row[3]] for row in rows]
-    with pytest.raises(es.InputError, match="scores more than once"):
+    with pytest.raises(es.InputError, match="has a score twice"):
         read(text_of(texts, header))
     grouped = read(text_of([[*row[:2], row[1] % 2, 1] for row in once], header), labels=name)
     assert grouped.rows[0].items.labels[name] == ("1", "0")
@@ -286,7 +286,7 @@ def test_a_frame_of_inspect_goes_in():
 @pytest.mark.parametrize("epoch", ["1e300", "-1e16", "0.5"])
 def test_an_epoch_is_a_whole_number_that_can_be_counted(read, epoch):
     text = f"id,epoch,score\na,1,0.5\na,{epoch},0.25\n"
-    message = f"'epoch' must be a whole number, of which answer this is, got '?{epoch}".replace
+    message = f"'epoch' must be a whole number, the number of the answer, got '?{epoch}".replace
     with pytest.raises(es.InputError, match=message("+", r"\+")):
         read(text)
     pd = pytest.importorskip("pandas")
@@ -332,21 +332,19 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
         ('system,id,score\nA,"1,1\n', r"line 2: unexpected end of data"),
         ('system,id,score\nA,"1"x,1\n', r"line 2: .*expected after"),
         ("system,id,score\nA,1,1\nA,2,1\nA,1,2\n",
-         r"has scores more than once: that of system 'A' for segment '1' .*is in "
-         r"line 2 and in line 4; give each once"),
+         "has a score twice: system 'A', segment '1',.*is in line 2 and in line 4; give each score"),
         ("system,id,id,score\nA,1,1,1\n", r"has two columns 'id'"),
         ("system,model,id,score\nA,A,1,1\n",
-         r"several columns for the system: 'system', 'model'; say which it is with columns={'system': 'sys"),
+         r"several columns for the system: 'system', 'model'; choose one with columns=\{'system': 'system'\}"),
         ("system,score\nA,1\n", r"has no column that names the segments, among 'system', 'score'"),
-        ("system,id,text\nA,1,x\n", r"has no column of scores, that is of numbers such as 0.5, among 'system'"),
-        ("id,COMET,mine\n1,1,2\n", r"has 'COMET', 'mine', which may be systems or metrics: say which with columns={'COMET': 'sys"
-         r"tem_score', 'mine': 'system_score'}, or of metrics columns={'COMET': 'score', 'mine': 'score'}"),
+        ("system,id,text\nA,1,x\n", r"has no column of scores \(numbers such as 0\.5\) among 'system',"),
+        ("id,COMET,mine\n1,1,2\n", r"has 'COMET', 'mine', which may be systems or metrics: choose with columns=\{'COMET': 'system_score', 'mine': 'system_score'\}, or of metrics columns=\{'COMET': 'score', 'mine': 'score'\}"),
         ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
          r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one"),
         ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n",
-         r"line 4: 'm' must be a number as others of the col"),
+         "line 4: 'm' must be a number like the others in this column,"),
         ("system,id,score\nA,a\u200bb,1\n", r"scores.csv, column 'id': ids must be printable text"),
-        ("id;A;B\n1;0,5;0,6\n", r"has no column of scores, that is of numbers such as 0.5, among 'id'"),
+        ("id;A;B\n1;0,5;0,6\n", r"has no column of scores \(numbers such as 0\.5\) among 'id',"),
         ("system,id,score\n" + "A,%d,1e308\n" * 9 % tuple(range(9)), r"score: scores are so large"),
         (b"system,id,score\nA,\xff,1\n", r"is not UTF-8: byte 0xff after line"),
     ],
@@ -462,7 +460,7 @@ def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
     }
     assert {name: row[0] for name, row in found.items() if row[1]} == {r[:2]: r[2] for r in kept}
     assert bool(run.incomplete) == (len(kept) < len(found))
-    with pytest.raises(es.InputError, match="has scores more than once"):
+    with pytest.raises(es.InputError, match="has a score twice"):
         read([*kept, data.draw(st.sampled_from(kept))])
 
 
@@ -477,9 +475,9 @@ def judged(judges=("claude", "gpt"), n=30):
 
 
 def test_a_column_of_judges_is_named_and_is_metrics_or_is_averaged():
-    # Defect: "scores more than once", and no word of the column that tells the rows apart.
+    # Defect: "has a score twice", and no word of the column that tells the rows apart.
     rows = judged()
-    with pytest.raises(es.InputError, match="'judge' tells them apart: give columns="):
+    with pytest.raises(es.InputError, match="differ in 'judge': give columns="):
         es.read_log(rows)
     log = es.read_log(rows, columns={"judge": "metric"}, directions={"*": "higher"})
     assert [key.metric for key in log.tables] == ["gpt", "claude"][::-1]
@@ -526,7 +524,7 @@ def test_a_wide_table_needs_no_names_of_segments(suffix, tmp_path):
         given.write_text("\n".join(rows))
     result = es.compare_logs(given, missing="intersect", n_resamples=9)
     assert [(e.system, e.n_segments) for e in result.estimates] == [("gpt", 3), ("llama", 3)]
-    assert "have no names: they are called by the numbers of their rows" in str(result)
+    assert "have no names: they are numbered by row" in str(result)
     assert "items are its rows" in str(es.read_log(given))
 
 

@@ -122,7 +122,7 @@ def test_a_headline_says_of_each_metric_what_was_found():
     assert re.fullmatch(
         r"B is better than A in first \(\+0\.\d+\); no evidence in other", found.said
     )
-    assert found.lines[-1] == "Each metric is judged by itself."
+    assert found.lines[-1] == "Metrics are judged separately."
     many = es.compare(apart(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)
     assert re.match(r"\d of 5 systems are better than A in m: ", many._findings()[0].said)
     assert many._headline() == "5 systems against A"
@@ -409,7 +409,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
         ({"source": "x" * 60}, r"texts\['source'\] must be str"),
         ({"source": [1] * 60}, r"texts\['source'\] must be str"),
         (["x"] * 60, "texts must be a mapping.*got list"),
-        ({"source": 3}, r"texts\['source'\] must be a list of texts, one a segment, got int"),
+        ({"source": 3}, r"texts\['source'\] must be a list of texts, one per segment, got int"),
         ({3: ["x"] * 60}, "names in texts must be non-empty text, got 3"),
     ):
         with pytest.raises(es.InputError, match=found):

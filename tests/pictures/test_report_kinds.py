@@ -145,7 +145,7 @@ def test_looks_have_a_finding_and_a_figure():
     waits = test.look(new[:60], old[:60])
     assert waits.verdict == "go on"
     (found,) = test.result._findings()
-    assert "go on, nothing is decided yet: 340 segments are to come" in found.said
+    assert "go on, nothing is decided yet: 340 segments are missing. If" in found.said
     assert found.kind == "open"
     look = test.look(new[:200], old[:200])
     (found,) = test.result._findings()
@@ -162,7 +162,7 @@ def test_a_finding_is_not_said_again_in_the_notes():
     cases = es.compare({"old": old, "new": new}, metrics=es.PassAll(1), baseline="old").cases()
     page = document(cases)
     assert page.count(cases.sentence) == 1
-    assert "Each item is tested by itself" in page
+    assert "Each item is tested separately" in page
 
 
 def test_one_orientation_in_the_table_and_the_folds():

@@ -159,15 +159,15 @@ def test_what_cannot_be_taken_apart_is_refused():
     result = es.compare(given, metrics=MEAN, **BY_T)
     moments = es.Moments.of(es.extract(given, metric=MEAN))
     for call, message in (
-        (lambda: result.by(["x"] * 80), "by needs at least 2 strata, and all segments are in 'x'"),
+        (lambda: result.by(["x"] * 80), "by needs at least 2 strata, but all segments are in 'x';"),
         (lambda: result.by(domain[:-1]), "by has 79 labels"),
-        (lambda: result.by("domain"), "by='domain' is no label of the segments; they have none"),
+        (lambda: result.by("domain"), "by='domain' is not a label of the segments; they have none"),
         (lambda: result.by(["x", *["y"] * 79]), "at least 2 segments are needed.* got 1"),
-        (lambda: result.by(domain).by(domain), "by takes one task apart, and there are several"),
+        (lambda: result.by(domain).by(domain), "by splits one task, but there are several, which already have their own rows; leave it out, or compare one task"),
         (lambda: es.compare(moments).by(domain), "by needs the statistics of every segment"),
         (lambda: es.Comparison.from_json(result.to_json()).by(domain), "read from a file"),
         (lambda: es.compare(given, metrics=MEAN, strata=domain, aggregate="macro").by(domain),
-         "by takes a score of all segments together apart"),
+         "by splits a score of all segments together"),
         (lambda: result.heterogeneity(), r"heterogeneity\(\) needs pairs that differ on at least 2"),
         (lambda: es.compare({k: [v, v[::-1]] for k, v in given.items()},
                             metrics=MEAN).by(domain).heterogeneity(), "share the runs of each"),
@@ -189,11 +189,13 @@ def test_groups_in_several_strata_are_drawn_whole():
     assert (total.pvalue, total.low, total.high) == (whole[0].pvalue, whole[0].low, whole[0].high)
     (alone,) = es.compare({k: v[:60] for k, v in given.items()}, metrics=MEAN, **BY_T)
     assert found.difference(task="t1").low == alone.low
-    assert "Groups that lie in several strata were drawn whole" in found.notes[0]
+    assert "Groups in several strata were resampled whole." in found.notes[0]
     assert "with 60 groups in all. Totals are the score of all strata together; groups are " \
         "drawn whole." in found.describe()  # fmt: skip
     for result in (found, es.Comparison.from_json(found.to_json())):
-        with pytest.raises(es.InputError, match="tests independent strata, and these share groups"):
+        with pytest.raises(
+            es.InputError, match="tests independent strata, but these share groups;"
+        ):
             result.heterogeneity()
 
 
@@ -214,7 +216,7 @@ def test_no_stratum_or_task_is_called_as_its_total():
     given, domain = scores()
     result = es.compare(given, metrics=MEAN, **BY_T)
     table = es.extract(given, metric=MEAN)
-    message = "a task, or stratum, is called '{}', which is the name of a total over all of them"
+    message = "a task, or stratum, has the name '{}', which is the name of the total"
     with pytest.raises(es.InputError, match=message.format("both strata")):
         result.by(["both strata" if name == "chat" else name for name in domain])
     for call in ("estimate", "compare"):

@@ -61,7 +61,7 @@ def test_verdicts_are_those_of_the_score_test(gained, lost, verdict, code):
     assert (d.gained, d.lost, check.n_items) == (gained, lost, 1000)
     if verdict == "undecided":  # so many items would do if nothing were lost
         assert check.needed < 1000
-        assert check.reason.startswith("the loss is too near the limit to say")
+        assert check.reason.startswith("the loss is too close to the limit")
     # Tests of no difference, and resamples, are none of its business.
     assert found.notes == ()
     assert "|test:tango|" in check.signature
@@ -297,7 +297,7 @@ def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail()
     assert es.assert_not_worse(*sides, significance_level=1.5 * least).verdict == "passed"
     with pytest.raises(AssertionError, match="FAILED: new against old, asked: no significant loss"):
         es.assert_not_worse(*sides, significance_level=2.5 * least)
-    with pytest.raises(InputError, match="give margin, the loss that is too much"):
+    with pytest.raises(InputError, match="give margin, the loss that is too large,"):
         es.gate(*sides)
 
 
@@ -362,7 +362,7 @@ def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
     with pytest.raises(InputError) as caught:
         es.gate(*sides, margin=0.1, on="total")
     assert str(caught.value) == (
-        "on='total' needs a total, and there is none over a, b; give aggregate='macro'"
+        "on='total' needs a total, but there is none over a, b; give aggregate='macro'"
     )
     with pytest.raises(InputError, match="on must be one of all, total; got 'totl'"):
         gate(100, 1, 1, margin=0.1, on="totl")
@@ -522,7 +522,7 @@ def test_what_is_said_of_errors_is_that_of_their_mirror_image(gap, margin):
     assert said == same
     if gates[0].verdict == "undecided":
         low = gates[0].checks[0].difference.low
-        assert f"but a loss of {-low:.2f} is possible, where less than {margin:g} is" in said
+        assert f"but a loss of {-low:.2f} is possible, and less than {margin:g} is" in said
 
 
 def test_units_of_systems_that_are_not_paired_are_those_of_the_new_one():

@@ -168,7 +168,7 @@ def test_scores_of_any_size_have_an_answer_or_are_refused():
             assert found.minimum / size == pytest.approx(expected, rel=1e-6)
             assert found.needed == plan(marks, difference=1).needed
         for size in (1e-300, 1e-145, 1e200):
-            with pytest.raises(es.InputError, match="unit"):
+            with pytest.raises(es.InputError, match="rescale"):
                 plan({name: size * x for name, x in marks.items()})
     # One that differs on a usual scale does not help another pair that does not.
     tiny = {"old": np.zeros(50), "new": 1e-200 * new, "other": np.arange(50)}
@@ -197,7 +197,7 @@ def test_0_1_scores_have_the_power_of_mcnemar():
     assert found.power == pytest.approx(mcnemar_power(0.2, 0.2, 500, 0.05))
     result = es.power(counted(30, 20, 500), metrics=ACCURACY, n_segments=3)
     assert result.pairs[0].minimum is None
-    assert "so few segments find no difference" in str(result)
+    assert "so few segments cannot find any difference" in str(result)
     # In groups of four equal items each counts once: 499 of 500, and t of 500 groups.
     found = plan(counted(120, 80, 2000), ACCURACY, groups=np.arange(2000) // 4, difference=0.05)
     power = mcnemar_power(0.05, 0.1, 499, 0.05, degrees=499)
@@ -318,13 +318,11 @@ def test_notes_say_what_is_not_to_be_trusted():
     alike = es.power(marks, metrics=MARKS, groups=np.arange(250) // 5)
     assert "different sizes" not in str(alike)
     moments = es.Moments.of(es.extract(marks, metric=MARKS))
-    assert "made for normal data" in str(es.power(moments))
+    assert "assume normal data" in str(es.power(moments))
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
     assert "of BLEU, chrF and TER they hold in about 90% of cases." in str(alike)
-    assert "how well 500 segments can tell." in str(
-        es.power(counted(30, 20, 500), metrics=ACCURACY)
-    )
+    assert "how well 500 segments;" in str(es.power(counted(30, 20, 500), metrics=ACCURACY))
 
 
 def test_units_are_counted_in_their_plural():
@@ -352,7 +350,7 @@ def test_tables_and_curves_of_segments_and_of_runs():
     panels = result.plot()
     for panel, pair in zip(panels, result, strict=True):
         check_curve(panel.lines[0], pair.sizes, pair.powers)
-    with pytest.raises(es.InputError, match="ax must be 2 axes, one a panel, got 1"):
+    with pytest.raises(es.InputError, match="ax must be 2 axes, one per panel, got 1"):
         result.plot(ax=panels[0])
     result = es.power(of_runs(4, 60, 0.2, 0.3, 0.5), metrics=MARKS)
     of = result.pairs[0].of_runs
@@ -483,7 +481,7 @@ def test_pass_k_is_planned_by_trials():
     with pytest.raises(es.InputError, match=r"^trials must be at least 4 for pass\^4, got 2"):
         es.power(pilot, metrics=es.PassAll(4), trials=[8, 2])
     few = {x: [row[:5] for row in rows] for x, rows in pilot.items()}
-    with pytest.raises(es.InputError, match="needs a pilot with at least 8 trials of every item"):
+    with pytest.raises(es.InputError, match="needs a pilot with at least 8 trials per item, got"):
         es.power(few, metrics=es.PassAll(4), trials=8)
 
 
@@ -497,9 +495,9 @@ def test_pass_k_is_planned_by_trials():
             "difference must be at most 1, since acc lies between 0 and 1; got 1.5",
         ),
         ({"at_least": 0.5, "hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}}, "got A, B; choose one"),
-        ({"hypotheses": [1, 1, 1]}, "says nothing of power"),
-        ({"at_least": 0.9, "difference": 0.2}, "difference leads from 0.9 to 1.1, and acc lies"),
-        ({"at_least": 0.9, "trials": 4}, "trials is about the trials of two systems"),
+        ({"hypotheses": [1, 1, 1]}, "power cannot be computed"),
+        ({"at_least": 0.9, "difference": 0.2}, r"difference leads from 0\.9 to 1\.1, but acc lies"),
+        ({"at_least": 0.9, "trials": 4}, "trials is for trials of two systems,"),
     ],
 )
 def test_plans_that_cannot_be_are_refused(options, message):
@@ -512,7 +510,7 @@ def test_sentences_of_a_plan_answer_what_was_asked():
     found = es.power(new, metrics=es.Mean("acc"), at_least=0.7, difference=0.1, width=0.04)
     (finding,), (table, _) = found._findings(), found._tables()
     n = found[0].of_design.for_width
-    wide = f"{n:,} segments would give the difference a 95% interval that is 0.04 wide."
+    wide = f"{n:,} segments would give the difference a 95% interval of width 0.04."
     # Terminals show one line of a finding.
     (line,) = finding.lines
     assert line.endswith(wide)

@@ -83,7 +83,7 @@ def test_where_threads_cannot_start_two_are_refused_in_one_line(no_threads):
     with pytest.raises(es.InputError) as caught:
         es.compare(OUTPUTS, REFERENCES, "bleu", n_resamples=500, executor=2)
     assert caught.value.argument == "executor"
-    text = "executor must be 1 or None here, where threads cannot start; got 2"
+    text = "executor must be 1 or None here, because threads cannot start; got 2"
     assert str(caught.value) == text
 
 
@@ -172,7 +172,7 @@ def test_what_a_broken_executor_lost_is_done_here(at_submission):
         warnings.simplefilter("always")
         assert run_all(sum, pieces, Breaks(at_submission)) == [sum(piece) for piece in pieces]
     (warning,) = caught
-    assert "the executor broke (gone); what it lost is done" in str(warning.message)
+    assert "the executor broke (gone); its lost work is done" in str(warning.message)
 
 
 def test_an_error_stops_what_has_not_begun():

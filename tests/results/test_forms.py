@@ -270,7 +270,7 @@ def test_notes_say_when_monte_carlo_error_straddles_the_level(p, adjusted, noted
     d = replace(result.differences[0], pvalue=p, pvalue_adjusted=adjusted, pvalue_error=0.005)
     close = close_calls(replace(result, differences=(d,)).adjusted, (d,))
     notes = close_notes(close, result.significance_level)
-    assert any("Another seed may turn this verdict" in note for note in notes) == noted
+    assert any("different seed could change this verdict" in note for note in notes) == noted
 
 
 # HTML

@@ -39,7 +39,7 @@ GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
 
 
 EIGHTHS, FIFTHS = np.arange(200) // 8, np.arange(200) // 5
-FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups in place of segments"
+FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of segments"
 
 
 @pytest.mark.parametrize("scores, options, notes", [
@@ -51,10 +51,10 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups in place of se
      # What is said of few groups is said once, by the strongest sentence.
      ["s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05", GROUPED]),
     (marks(), {"groups": GROUPS},
-     ["8 groups of 20 to 60 segments tell as much as about 6.25 of equal size: ", FEW_DIFFER,
+     ["8 groups of 20 to 60 segments count as about 6.25 of equal size: ", FEW_DIFFER,
       GROUPED]),
     (marks(), {"groups": np.repeat(np.arange(12), [189, *[1] * 11])},
-     ["12 groups of 1 to 189 segments tell as much as about 1.12 of equal size: a t test", GROUPED]),
+     ["12 groups of 1 to 189 segments count as about 1.12 of equal size: a t test", GROUPED]),
     (differ_on(3), {}, ["so few segments that no p-value can reach 0.05"]),
     (differ_on(9), {}, [FEW_DIFFER]),
     (differ_on(10), {}, []),
@@ -66,7 +66,7 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups in place of se
     (far(3, 30), {}, ["There are only 30 segments", "3 of 30 segments hold 94% of the variance"]),
     (far(3), {"groups": np.arange(200) // 2}, [GROUPED]),
     ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
-     ["The interval of newer - old (judge) leaves out 0",
+     ["The interval of newer - old (judge) excludes 0",
       "96% of the variance of new - old; 1 more is like it. The interval may"]),
     (marks(3), {"groups": EIGHTHS}, ["† These verdicts rest on few groups", "There are only 25 groups", GROUPED]),
     (marks(3), {"groups": EIGHTHS, "adjustment": "none"}, ["There are only 25 groups", GROUPED]),
@@ -87,7 +87,7 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
     apart = [d for d in result if not d.low <= 0 <= d.high and d.pvalue_adjusted > 0.05]
     assert len(apart) > 1
     assert [d for d in result if result.adjusted.is_apart(d)] == apart
-    assert result.notes[0].startswith(f"{len(apart)} of 6 intervals leave out 0, yet")
+    assert result.notes[0].startswith(f"{len(apart)} of 6 intervals exclude 0, but")
     assert "p (adjusted) allows for 6 comparisons" in result.notes[0]
     page = document(result)
     assert "each interval is about one difference alone" in page
@@ -95,14 +95,14 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
     # Neither where nothing is adjusted nor of one side.
     for options in ({"adjustment": "none"}, {"alternative": "less"}):
         other = es.compare(marks(4, gap=0.15), metrics=JUDGE, **options)
-        assert not any("leave" in note for note in other.notes), options
+        assert not any("exclude" in note for note in other.notes), options
     # One pair, whose interval is of another method than its p-value.
     rng = np.random.default_rng(4)
     for _ in range(40):
         scores = {"A": rng.normal(size=99), "B": rng.normal(0.29, 1, size=99)}
         (d,) = result = swapped(scores, metrics=JUDGE, n_resamples=99)
         if result.adjusted.is_apart(d):
-            (note,) = [note for note in result.notes if "leaves" in note]
+            (note,) = [note for note in result.notes if "excludes" in note]
             assert "intervals (bootstrap) and p-values (ar)" in note
             break
     else:
@@ -184,7 +184,7 @@ def test_units_that_carry_a_difference_are_told_of_half_of_the_tests(n_narrow, n
     tests = [(1000, 5.0)] * n_narrow + [(1000, 500.0)] * (n_tests - n_narrow)
     notes = list(carried_notes(tests, "item", " from the best step", "So."))
     said = (
-        "Of the 1000 items that differ from the best step, about 5 hold most of the difference. So."
+        "1000 items differ from the best step; about 5 of them make up most of the difference. So."
     )
     assert [note.startswith(said) for note in notes] == [True] * is_said
 

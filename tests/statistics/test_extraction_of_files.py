@@ -32,7 +32,7 @@ def test_lines_are_what_splitting_at_line_feeds_gives(lines, end, block):
         patch.setattr(files, "_BLOCK_BYTES", block)
         patch.setattr(files, "read_text", lambda path: data)
         if not data:
-            with pytest.raises(es.InputError, match="is empty; expected one segment a line"):
+            with pytest.raises(es.InputError, match="is empty; expected one segment per line"):
                 Lines("x")
             return
         found = Lines("x")
@@ -72,7 +72,7 @@ def test_blocks_give_the_statistics_of_the_whole(
         found = extraction.extract_files(
             systems, list(files.values()), metrics, lambda *call, calls=calls: calls.append(call)
         )
-        assert found == extraction.extract_all(texts, es.from_streams(*streams), metrics, None)
+        assert found == extraction.extract_all(texts, es.from_streams(*streams), metrics)
         assert calls[-1] == (len(calls), len(calls), "extracting")
         assert len(calls) > 1 or block > 500
 

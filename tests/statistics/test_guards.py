@@ -150,10 +150,10 @@ def tokenised(texts, n):
 
 @pytest.mark.parametrize(("n", "metric", "both", "said"), [
     (4, "bleu", 40, ""),
-    (5, "bleu", 0, "and the references do not: detokenise them"),
-    (40, "bleu", 40, "and BLEU expects text that is not: detokenise it"),
+    (5, "bleu", 0, "but the references do not: detokenise them"),
+    (40, "bleu", 40, "but BLEU expects text that is not tokenised: detokenise it"),
     (40, es.BLEU(tokenize="none"), 40, ""),
-    (40, "wer", 0, "and the references do not"),
+    (40, "wer", 0, "but the references do not"),
     (40, "wer", 40, ""),
 ])  # fmt: skip
 def test_tokenised_outputs_are_told_by_their_ends(n, metric, both, said):

@@ -113,7 +113,7 @@ def test_a_metric_of_ones_own_needs_the_object(tmp_path):
     made(metric).save(path)
     assert SegmentStatistics.load(path, metric).metric is metric
     for other, message in (
-        (None, "metric 'own' is not one of evalstats'; give the obj"),
+        (None, "metric 'own' is not one of evalstats'; give its object"),
         (Own(1), "signature of its metric is 'own:2', that of .* 'own:1'"),
         ("bleu", "name of its metric is 'own', that of .* is 'BLEU'"),
     ):
@@ -131,7 +131,7 @@ def test_another_version_of_sacrebleu_is_accepted_and_said(tmp_path):
     (line,) = es.compare([found, new], n_resamples=9).signatures
     version = new.metric_signature.rpartition(":")[2]
     assert f"|sacrebleu:1.5.1,{version}|" in line
-    with pytest.raises(es.InputError, match="metric_signature must fit"):
+    with pytest.raises(es.InputError, match="metric_signature must match"):
         replace(old, metric_signature="case:lc")
 
 
@@ -153,7 +153,7 @@ def test_systems_side_by_side():
         ({"metric": "chrf"}, r"same metric, got BLEU.*for \['A', 'B'\] and CHRF"),
         ({"references": [*REFERENCES[:3], ["d"]]}, r"same references, got fingerprint sha256:"),
         ({"segment_ids": list("abce")}, r"segment 3 is 'd' for \['A', 'B'\] and 'e' for"),
-        ({"systems": ("A",)}, "system names must differ, got 'A' more than once"),
+        ({"systems": ("A",)}, "system names must be different, got 'A' more than once"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(other, message):
@@ -189,7 +189,7 @@ def test_fingerprints_tell_references_apart():
 
 def test_bad_ids():
     for ids, message in (
-        ("abcd", "must be a list of strings, one a segment, got a bare str"),
+        ("abcd", "must be a list of strings, one per segment, got a bare str"),
         (list("abc"), "has 3 names but there are 4 segments"),
         ([1, 2, 3, 4], "must be strings, got int 1"),
     ):

@@ -76,7 +76,7 @@ def test_a_mark_before_texts_is_part_of_a_token_as_it_is_to_sacrebleu_and_noted(
         stream = [line.rstrip() for line in file]
     expected = sacrebleu.corpus_ter(outputs, [stream]).score
     assert es.estimate(outputs, references, "ter").score == pytest.approx(expected)
-    note = "ref.txt begins with a byte order mark (U+FEFF), which is part of its first token, as "
+    note = "ref.txt begins with a byte order mark (U+FEFF), which counts as part of the first token, as in "
     texts = ("-r", "ref.txt", "-i", "a.txt", "b.txt", "-m", "ter", "--resamples", "9")
     for command in ("compare", "estimate"):
         code, text = printed(capsys, command, *texts, "--verbose")
@@ -134,7 +134,9 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(monkeypatch):
     Path("bomb.txt.gz").write_bytes(stream.getvalue())
     tracemalloc.start()
     try:
-        message = r"bomb.txt.gz: its 2\d,\d{3} bytes stand for more than 2,\d{3},\d{3}, as those of"
+        message = (
+            r"bomb.txt.gz: its 2\d,\d{3} bytes expand to more than 2,\d{3},\d{3}, which is unusual"
+        )
         with pytest.raises(es.InputError, match=message):
             es.read_lines("bomb.txt.gz")
         assert tracemalloc.get_traced_memory()[1] < 16 << 20

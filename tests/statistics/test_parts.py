@@ -61,8 +61,11 @@ def test_parts_of_systems_extracted_apart_are_joined_in_one_order_only(small):
     [
         ({"systems": ("x", "y", "z")}, "parts must have the same systems"),
         ({"metric": es.CHRF(word_order=2)}, "parts must have the same metric"),
-        ({"fingerprint": None}, "but 0 and 1 have segment 's3'"),
-        ({"segment_ids": None}, "but 0 and 1 have the same references; systems of one name"),
+        ({"fingerprint": None}, "but 0 and 1 share segment 's3';"),
+        (
+            {"segment_ids": None},
+            "but 0 and 1 share the same references; to rename systems with the same",
+        ),
     ],
 )
 def test_what_are_no_parts(small, whole, change, message):
@@ -96,8 +99,8 @@ def test_files_of_parts_are_stacked_on_the_command_line(small, capsys, tmp_path,
     assert tables.count(tables[0]) == 4
     es.SegmentStatistics([[[1, 1], [0, 1]]], ["A"], es.Mean("m")).save("x.npz")
     for files, message in (
-        ("p0 p0", "but 0 and 1 have the same references"),
-        ("x x", "nothing says whether they are parts of one test set"),
+        ("p0 p0", "but 0 and 1 share the same references;"),
+        ("x x", "is unknown whether they are parts of one test set:"),
         ("a0 a1 b0", "have the same segments, got 26 for"),
     ):
         assert cli.main(["compare", *(f"{x}.npz" for x in files.split())]) == 2

@@ -28,7 +28,10 @@ def column(table):
         ({"document": [1, 2, 3, 4]}, r"labels\['document'\] must be strings, got 1"),
         ({"document": ["x\n", "x", "x", "x"]}, r"labels\['document'\] must be printable text"),
         ({"": ["x"] * 4}, "names of labels must be non-empty text"),
-        ([("document", ["x"] * 4)], "labels must be a mapping from names to one string a seg"),
+        (
+            [("document", ["x"] * 4)],
+            "labels must be a mapping from names to one string per segment,",
+        ),
     ],
 )
 def test_labels_are_checked(labels, message):
@@ -53,15 +56,15 @@ def test_align_brings_segments_into_one_order():
 @pytest.mark.parametrize(
     ("tables", "missing", "message"),
     [
-        ([made(ids=tuple("2913"))], "error", r"1 of 5 are not in that of A \('9'\);"),
+        ([made(ids=tuple("2913"))], "error", r"1 of 5 are missing in the table of A \('9'\);"),
         ([made((1, 2), ids=("2", "1"), labels={})], "error", r"2 of 4 are .* \('3', '4'\)"),
         (
             [made(range(7), ids=tuple("abcdefg"), labels={})],
             "error",
-            r"7 of 11 are not in that of A \('a', 'b', 'c'\);",
+            r"7 of 11 are missing in the table of A \('a', 'b', 'c'\);",
         ),
         ([made(ids=tuple("abcd"))], "intersect", "no segment in common: segment_ids begin"),
-        ([made(name="B", ids=None)], "error", r"align needs segment_ids, .* table 1 \(B\) lacks"),
+        ([made(name="B", ids=None)], "error", r"align needs segment_ids, .*table 1 \(B\) has"),
         ([made()], "drop", "missing must be one of error, intersect; got 'drop'"),
     ],
 )
@@ -124,8 +127,8 @@ def test_groups_and_strata_are_named(both):
 def test_groups_without_such_a_label(both, ask):
     gaps = replace(both, labels={"d": ("",) * 3 + ("x",) * 37})
     for table, name, message in (
-        (both, "topic", "is no label of the segments; they have"),
-        (gaps, "d", ": 3 of 40 segments have none; give each one"),
+        (both, "topic", "is not a label of the segments; they have"),
+        (gaps, "d", ": 3 of 40 segments have no label; give every segment a label"),
     ):
         with pytest.raises(es.InputError, match=f"groups='{name}'.?{message}"):
             ask(table, groups=name)
@@ -142,7 +145,7 @@ def test_groups_without_such_a_label(both, ask):
         ([-1], "segments must be from 0 to 3, got -1"),
         ([True, False, True], "segments must be whole numbers"),
         (["a"], r"segments must be whole numbers, got \['a'\]"),
-        ([0, 0], "segment_ids must differ, got '1' more than once"),
+        ([0, 0], "segment_ids must be different, got '1' more than once"),
     ],
 )
 def test_only_segments_that_are_there_are_selected(segments, message):

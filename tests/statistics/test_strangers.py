@@ -154,8 +154,8 @@ def with_metric(**fields):
     [
         *[("statistics", {}, {"statistics": array}, message) for array, message in (
             (npy(np.array([[[Bomb()]]], dtype=object)), "must hold numbers (iuf), got dtype '|O'"),
-            (HUGE, "claims shape (2, 2, 9999999999999) of <i8, but has"),
-            (npy(GOOD)[:-1], "claims shape (2, 2, 10) of <i8, but has 319 bytes"),
+            (HUGE, "declares shape (2, 2, 9999999999999) of <i8, but has"),
+            (npy(GOOD)[:-1], "declares shape (2, 2, 10) of <i8, but has 319 bytes"),
             (npy(np.asfortranarray(GOOD)), "statistics.npy must be stored by rows"),
             (NEGATIVE, "statistics[1, 1, 3] is negative, but BLEU counts"),
             (NAN, "values[0, 1, 2] is nan"),
@@ -166,7 +166,7 @@ def with_metric(**fields):
         ("statistics", b"[" * 100_000, {}, "recursion"),
         ("statistics", b"[]", {}, "header.npy is not a JSON object"),
         *[("statistics", header, {}, message) for header, message in (
-            ({"format": "x"}, "it is not a file of evalstats segment statistics"),
+            ({"format": "x"}, "it is not a file in the format evalstats segment statistics"),
             ({"version": 2}, "format version 2, but this evalstats reads 1"),
             (with_metric(**{"class": "os.system"}), "its metric class 'os.system' is unknown"),
             (with_metric(parameters={"x": 1}), "parameters of BLEU: "),
@@ -203,7 +203,7 @@ def test_foreign_files_are_refused(made, tmp_path):
     large[central + 20 : central + 28] = b"\xfe\xff\xff\x7f" * 2
     for data, message in (
         (b"", "x.npz is damaged, cut short, or not a file that save"),
-        (kind.good + b"x", "does not end as an archive does"),
+        (kind.good + b"x", "does not end like an archive"),
         (buffer.getvalue(), "expected header.npy in it, found 'a'"),
         (
             archive([("../../evil.npy", b""), *kind.members.items()]),
@@ -211,7 +211,7 @@ def test_foreign_files_are_refused(made, tmp_path):
         ),
         (forged(kind, compression=zipfile.ZIP_DEFLATED), "header.npy is compressed or encrypted"),
         (forged(kind, extra=[("statistics", npy(GOOD))]), "a name occurs twice"),
-        (large, "header.npy claims 2,147,483,646 bytes"),
+        (large, r"header\.npy declares 2,147,483,646 bytes"),
     ):
         path.write_bytes(data)
         with pytest.raises(es.InputError, match=message):
@@ -319,7 +319,7 @@ def test_a_directory_of_many_members_takes_no_memory(forgery):
     forgery.path.write_bytes(directory + end)
     tracemalloc.start()
     try:
-        with pytest.raises(es.InputError, match=r"its directory claims 9,400,000 bytes"):
+        with pytest.raises(es.InputError, match="its directory declares 9,400,000 bytes"):
             forgery.load(forgery.path)
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
@@ -350,7 +350,9 @@ def test_many_names_of_which_two_are_the_same():
     """Found in one pass; comparing all with all would take minutes."""
     ids = [str(i) for i in range(200_000)]
     start = time.monotonic()
-    with pytest.raises(es.InputError, match="segment_ids must differ, got '199998' more than once"):
+    with pytest.raises(
+        es.InputError, match="segment_ids must be different, got '199998' more than once"
+    ):
         es.SegmentStatistics(
             np.ones((1, 200_000, 2)), ["A"], es.Mean("m"), None, None, [*ids[:-1], "199998"]
         )

@@ -131,7 +131,9 @@ class TestIndexes:
 
     def test_columns_of_one_name(self, pd):
         frame = pd.DataFrame(np.array([A, B]).T, columns=["A", "A"])
-        with pytest.raises(es.InputError, match="system names must differ, got 'A' more than once"):
+        with pytest.raises(
+            es.InputError, match="system names must be different, got 'A' more than once"
+        ):
             es.compare(frame, FIRST)
         with pytest.raises(es.InputError, match="system names must be non-empty text, got 0"):
             es.compare(pd.DataFrame(np.array([A, B]).T), FIRST)

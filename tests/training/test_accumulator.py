@@ -132,7 +132,7 @@ def test_one_id_with_two_statistics_is_an_error():
     ranks = [es.Accumulator("wer") for _ in range(2)]
     for rank, texts in zip(ranks, (["a", "b"], ["c c", "d"]), strict=True):
         rank.update(texts, ["a", "b"], ids=[0, 1])
-    with pytest.raises(es.InputError, match=r"id 0 came with .* references; ids must say"):
+    with pytest.raises(es.InputError, match=r"id 0 was given with .* references; ids must be"):
         ranks[0].merge(ranks[1]).compute()
     other = accumulated("wer", ["a", "b"], ["a", "c"], range(2), True)
     with pytest.raises(es.InputError, match="id 1 came with different statistics or references"):
@@ -204,7 +204,7 @@ def test_a_bad_batch_changes_nothing():
         ((["a"], ["a"], [1, 2]), "ids has 2 entries but hypotheses has 1"),
         ((["a", "b"], ["a", "b"], [1, "2"]), "got int, str"),
         ((["a"], ["a"], [True]), "got bool"),
-        ((["a"], ["a"], [2**70]), "fit 64 bits"),
+        ((["a"], ["a"], [2**70]), "fit into 64 bits"),
         ((["a"], ["a", "b"], [1]), "references"),
         (("a", ["a"], [1]), "bare str"),
     ]

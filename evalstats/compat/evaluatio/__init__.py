@@ -5,9 +5,9 @@ Names, arguments and numbers are evaluatio's. `iterations` is the number of resa
 seed or a `numpy.random.Generator`; without it every call gives the same, and `None` asks for fresh
 entropy.
 
-Where evaluatio truncates its input or panics, an `InputError` (a `ValueError`) or an
-`InputTypeError` (a `TypeError` as well) names the argument: for lists of different lengths, nothing
-to resample, scores that are not finite, numbers out of range, bare strings in the place of lists.
+If evaluatio would truncate its input or panic, an `InputError` (a `ValueError`) or an
+`InputTypeError` (also a `TypeError`) names the argument: for lists of different lengths, empty
+input, scores that are not finite, numbers out of range, and bare strings instead of lists.
 
 Examples
 --------

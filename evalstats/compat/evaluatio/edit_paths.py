@@ -1,7 +1,7 @@
-"""Which token of the hypothesis stands for which token of the reference.
+"""Alignments of the tokens of a hypothesis and a reference.
 
-An alignment is a shortest path through the table of edit distances (Wagner and Fischer, 1974). Of
-several, going back from the end, one that pairs is taken before one that inserts or deletes.
+An alignment is a shortest path through the table of edit distances (Wagner and Fischer, 1974).
+Among several, going back from the end, pairing is preferred to inserting or deleting.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.text.ids import edit_table, matches, token_segments
 
-#: Stands for "no token" in an alignment.
+#: "No token" in an alignment.
 GAP = -1
 
 
@@ -52,16 +52,17 @@ def poi_errors(
     """Return errors at points of interest, and points, of every segment, `(N, 2)`.
 
     A point of interest is a token of the reference that matters: a name, a word of the other
-    language. It is an error where the alignment with the fewest edits deletes or replaces it.
-    Insertions belong to no reference token. With `Ratio` the rows give the point-of-interest error
-    rate, PIER (Ugan, Pham, Bärmann and Waibel, 2025, ICASSP), in `estimate` and `compare` too.
+    language. It is an error if the alignment with the fewest edits deletes or replaces it.
+    Insertions do not belong to a reference token. With `Ratio` the rows give the point-of-interest
+    error rate, PIER (Ugan, Pham, Bärmann and Waibel, 2025, ICASSP), in `estimate` and `compare`
+    too.
 
     Parameters
     ----------
     hypotheses, references : iterable of iterables
         One sequence of tokens per segment, as in `token_edits`.
     points : iterable of iterables of bool
-        For every segment one flag per token of the reference; anything but a bool raises an
+        One flag per token of the reference, for every segment; values other than bool raise an
         `InputError`.
 
     Examples
@@ -71,7 +72,7 @@ def poi_errors(
     [[1, 1]]
     """
     hyps, refs = token_segments(hypotheses, "hypotheses"), token_segments(references, "references")
-    flags = listed(points, "points", "flags, one list a segment")
+    flags = listed(points, "points", "flags, one list per segment")
     check_same_length(references=refs, hypotheses=hyps, points=flags)
     rows = np.zeros((len(refs), 2), dtype=np.int64)
     for i, (hyp, ref) in enumerate(zip(hyps, refs, strict=True)):
@@ -82,7 +83,7 @@ def poi_errors(
 
 
 def as_points(value: object, n_tokens: int, name: str) -> NDArray[np.bool_]:
-    """Return flags of the tokens of one reference, `(R,)`, or say what is wrong."""
+    """Return flags of the tokens of one reference, `(R,)`, or raise an error."""
     flags = listed(value, name, "flags")
     for j, flag in enumerate(flags):
         if not isinstance(flag, (bool, np.bool_)):

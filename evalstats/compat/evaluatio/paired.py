@@ -1,8 +1,8 @@
-"""A paired test of per-segment scores: is one system's mean larger than another's.
+"""A paired test of per-segment scores: whether one system's mean is larger than another's.
 
-For two lists of numbers: COMET, chrF of sentences, edits, a judge's marks. The permutation test
-flips the sign of each difference by a coin (Fisher, 1935): does it matter whose score is whose? The
-bootstrap, which draws segments again, is `evalstats.compare`'s.
+For two lists of numbers: COMET, chrF of sentences, edits, scores of a judge. The permutation test
+flips the sign of each difference at random (Fisher, 1935). For the bootstrap, which resamples
+segments, use `evalstats.compare`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _MOST_ENUMERATED = 20
 
 @dataclass(frozen=True)
 class PairedTestResult(Record):
-    """The verdict of a paired test; ``difference, pvalue = result`` unpacks it.
+    """The result of a paired test; ``difference, pvalue = result`` unpacks it.
 
-    `difference` is the mean of x1 less the mean of x2, `pvalue` in (0, 1], `pvalue_error` its
-    Monte-Carlo standard error: 0 where `exact`, all sign patterns enumerated. `n_resamples` were
-    drawn or enumerated, with `seed` they can be again; `standard_error` is the difference's.
+    `difference` is the mean of x1 minus the mean of x2, `pvalue` in (0, 1], `pvalue_error` its
+    Monte-Carlo standard error: 0 if `exact`, when all sign patterns are enumerated. `n_resamples`
+    were drawn or enumerated; `seed` reproduces them. `standard_error` is for the difference.
     """
 
     difference: float
@@ -49,7 +49,7 @@ class PairedTestResult(Record):
 
     @property
     def statistic(self) -> float:
-        """The difference, under SciPy's name."""
+        """The difference, by SciPy's name."""
         return self.difference
 
     def __iter__(self) -> Iterator[float]:
@@ -63,8 +63,8 @@ class PairedTestResult(Record):
         """
         level = share(confidence_level, "confidence_level")
         if self.n_segments < 2:
-            raise InputError("one segment says nothing about uncertainty; give at least two")
-        # A bound of a one-sided interval is that of a two-sided one which leaves out twice as much.
+            raise InputError("one segment shows no uncertainty; give at least two")
+        # A one-sided bound equals the bound of a two-sided interval with twice the alpha.
         alpha = (1 - level) * (1 if self.alternative == "two-sided" else 2)
         degrees = self.n_segments - 1.0
         low, high = student.interval(self.difference, self.standard_error, degrees, alpha)
@@ -78,17 +78,14 @@ class PairedTestResult(Record):
 
 
 class Pairs:
-    """Scores of two systems on the exact grid, `(N, 2)`, their mean difference, what is a tie."""
+    """Scores of two systems on the exact grid, `(N, 2)`, mean difference and tie tolerance."""
 
     def __init__(self, x1: object, x2: object, least: int = 1) -> None:
         pairs = as_paired_scores(x1, x2)
         self.n: int = len(pairs)
         if self.n < least:
-            raise InputError(
-                f"x1 has {self.n} score; the bootstrap needs at least two segments to say "
-                f"anything about uncertainty"
-            )
-        # As they were given: rounding to the grid may tell equal scores apart.
+            raise InputError(f"x1 has {self.n} score; the bootstrap needs at least two segments")
+        # From the scores as given, because rounding to the grid may make equal scores differ.
         self.differs = pairs[:, 0] != pairs[:, 1]
         self.columns = on_grid(pairs.T[:, :, None], ["x1 or x2"])[..., 0].T
         sums = np.sum(self.columns, axis=0)
@@ -102,7 +99,7 @@ class Pairs:
     def result(
         self, pvalue: float, exact: bool, n_resamples: int, seed: int, alternative: str
     ) -> PairedTestResult:
-        """Return the verdict."""
+        """Return the result."""
         error = 0.0 if exact else monte_carlo_error(pvalue, n_resamples)
         moves = (self.columns[:, 0] - self.columns[:, 1] - self.difference) / self.n
         spread = student.spread(np.asarray(moves)).error if self.n > 1 else 0.0

@@ -1,17 +1,17 @@
-"""evaluatio's metrics, its intervals and its tests, seeded and checked; `paired` has ours.
+"""evaluatio's metrics, intervals and tests, with seeds and checks; `paired` has our test.
 
 References have one entry per segment, a string or a list of strings; `x`, `x1` and `x2` are finite
-scores of one or two systems, segment by segment. Unlike the bootstrap of `evalstats.compare`,
-evaluatio's corrects nothing for few segments; new code should call `estimate` and `compare`.
+scores of one or two systems, segment by segment. Unlike `evalstats.compare`, evaluatio's bootstrap
+has no correction for few segments; new code should call `estimate` and `compare`.
 
-Words are what white space separates, characters are code points, and tokens of any kind are the
-same where ``==`` says so. Error rates are fractions and may exceed 1: infinite against an empty
-reference, NaN for nothing against nothing. evaluatio's path of an alignment does not always have
-the fewest edits: of a repeated word, one may be missing without being an error. Points of interest
-are flags, one for each token of the reference, as evaluatio's documentation has it and its
-`poi_edit_distance` does. Its `poi_error_rate` wants them for the hypothesis: swap the first two
-arguments to get that number. New code may prefer `evalstats.WER`, `evalstats.CER`, and
-`evalstats.token_edits` with `Ratio`, or `evalstats.compat.evaluatio.edit_paths`.
+Words are separated by white space, characters are code points, and tokens of any kind are compared
+by ``==``. Error rates are fractions and may exceed 1: infinite against an empty reference, NaN if
+both sides are empty. evaluatio's path of an alignment does not always have the fewest edits: one of
+several repeated words may be missing without counting as an error. Points of interest are flags,
+one for each token of the reference, as in evaluatio's documentation and its `poi_edit_distance`.
+Its `poi_error_rate` takes them for the hypothesis: swap the first two arguments to get that number.
+New code may prefer `evalstats.WER`, `evalstats.CER`, and `evalstats.token_edits` with `Ratio`, or
+`evalstats.compat.evaluatio.edit_paths`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Array = NDArray[Any]
 Segments = Iterable[Any]
 Texts = Iterable[str]
 
-#: Python splits words at the four information separators, Unicode and evaluatio do not.
+#: Python splits words at the four information separators; Unicode and evaluatio do not.
 _SEPARATORS = re.compile("[\x1c-\x1f]")
 _WORDS = re.compile(r"(?:\S|[\x1c-\x1f])+")
 
@@ -74,7 +74,7 @@ class ConfidenceInterval(NamedTuple):
     upper: float
 
     def _repr_html_(self) -> str:
-        """Return HTML for a notebook, a row for each field."""
+        """Return HTML for a notebook, one row per field."""
         return tabular.Page([tabular.record_table("interval", self._asdict())]).fragment()
 
 
@@ -89,7 +89,7 @@ def _resamples(iterations: int) -> int:
 def bootstrap_confidence_interval(
     x: Iterable[float], iterations: int, alpha: float, *, rng: Rng = 12345
 ) -> ConfidenceInterval:
-    """Return the mean of scores, of which there must be one, with its interval."""
+    """Return the mean of at least one score, with its interval."""
     n_resamples, level = _resamples(iterations), share(alpha, "alpha")
     metric = Mean("mean")
     statistics = metric.statistics(as_scores(x, "x"))
@@ -105,7 +105,7 @@ def error_rate_ci(
     *,
     rng: Rng = 12345,
 ) -> ConfidenceInterval:
-    """Return sum of counts over sum of exposures with its interval.
+    """Return the sum of counts over the sum of exposures, with its interval.
 
     Counts are errors and exposures tokens, whole numbers of at least 0, one of each for every
     segment. A resample without errors and without tokens has no rate, and raises an `InputError`.
@@ -126,7 +126,7 @@ def error_rate_ci(
     if not np.all(np.any(totals, axis=1)):
         raise InputError(
             f"exposure is 0 in {np.count_nonzero(columns[1] == 0)} of {len(statistics)} segments, "
-            f"and one resample had neither exposure nor errors: 0/0 is no rate; leave them out"
+            "and one resample had neither exposure nor errors, so its rate is 0/0; leave them out"
         )
     return _interval(_rates, statistics, totals, level)
 
@@ -134,7 +134,7 @@ def error_rate_ci(
 def _interval(
     score: Callable[[Array], Array], statistics: Array, totals: Array, level: float
 ) -> ConfidenceInterval:
-    """Return the score of all segments, `(N, k)`, between two of the scores of totals, `(B, k)`.
+    """Return the score of all segments, `(N, k)`, with bounds from the scores of totals, `(B, k)`.
 
     These are evaluatio's order statistics, number ⌊α/2·B⌋ and ⌊(1 - α/2)·B⌋.
     """
@@ -146,7 +146,7 @@ def _interval(
 
 
 def _rates(statistics: NDArray[np.generic]) -> NDArray[np.float64]:
-    """Return errors per token, `(..., 2) -> (...)`: infinite without tokens, NaN for nothing."""
+    """Return errors per token, `(..., 2) -> (...)`: infinite without tokens, NaN for 0/0."""
     numbers = np.asarray(statistics, dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(numbers[..., 0] / numbers[..., 1])
@@ -157,8 +157,8 @@ def paired_bootstrap_test(
 ) -> float:
     """Return the two-sided p-value of the centred bootstrap, for two segments or more.
 
-    (count + 1)/(B + 1) over the resamples in which the mean difference moves by at least as much
-    as it lies from 0, ``|Δ* - Δ| >= |Δ|`` (Hall and Wilson, 1991, first guideline).
+    (count + 1)/(B + 1), with the count of resamples in which ``|Δ* - Δ| >= |Δ|`` (Hall and Wilson,
+    1991, first guideline).
     """
     n_resamples, pairs = _resamples(iterations), paired.Pairs(x1, x2, least=2)
     drawn = pairs.mean_difference(bootstrap_totals(pairs.columns, n_resamples, rng))
@@ -176,7 +176,7 @@ def paired_permutation_test(
 ) -> float:
     """Return the p-value of random sign flips; with ``two_tailed=False``, for x1 greater than x2.
 
-    With ``exact=True`` all sign patterns of at most 20 differences are enumerated, none drawn.
+    With ``exact=True`` all sign patterns of at most 20 differences are enumerated.
     """
     return paired.paired_permutation_test(
         cast(Any, x1),
@@ -201,12 +201,11 @@ def bleu_ci(
     *,
     rng: Rng = 12345,
 ) -> ConfidenceInterval:
-    """Return corpus BLEU with a percentile bootstrap interval; `estimate` has better ones.
+    """Return corpus BLEU with a percentile bootstrap interval; `estimate` gives a better one.
 
     The bounds are replicates on the 0-100 scale, number ⌊α/2·(B - 1)⌋ and ⌈(1 - α/2)·(B - 1)⌉ in
-    order, counted from 0.
-    ``effective_order=False`` counts orders that are longer than the whole output (evaluatio leaves
-    them out in either case). Bad input raises an `InputError`.
+    order, counted from 0. ``effective_order=False`` counts orders longer than the output (evaluatio
+    always leaves them out). Bad input raises an `InputError`.
 
     Examples
     --------
@@ -280,9 +279,9 @@ def chrf_ci(
 ) -> ConfidenceInterval:
     """Return corpus chrF with a percentile bootstrap interval.
 
-    Without `rng` evaluatio's own draws are made again, one by one: the same `seed` gives its
-    numbers, but for their float32 rounding (about 1e-5). With `rng` the draws are `estimate`'s.
-    `chrf` is a `sacrebleu.CHRF` or an `evalstats.CHRF`, by default one with sacreBLEU's defaults.
+    Without `rng`, evaluatio's draws are reproduced: the same `seed` gives its numbers, except for
+    their float32 rounding (about 1e-5). With `rng`, the draws are the same as in `estimate`. `chrf`
+    is a `sacrebleu.CHRF` or an `evalstats.CHRF`, by default one with sacreBLEU's defaults.
     """
     n_resamples, level = _resamples(iterations), share(alpha, "alpha")
     metric = _chrf(chrf)
@@ -311,8 +310,8 @@ def chrf_permutation_test(
 ) -> float:
     """Return the p-value of random sign flips of the *sentence* scores' differences.
 
-    The mean of sentence scores is not corpus chrF; `evalstats.compare` with ``"chrf"`` tests that.
-    With ``two_tailed=False`` the test is for system 1 better than system 2.
+    The mean of sentence scores is not corpus chrF; `evalstats.compare` with ``"chrf"`` tests the
+    latter. With ``two_tailed=False`` the test is for system 1 better than system 2.
     """
     metric = _chrf(chrf)
     first, second = as_texts(hypotheses1, "hypotheses1"), as_texts(hypotheses2, "hypotheses2")
@@ -323,7 +322,7 @@ def chrf_permutation_test(
 
 
 def _chrf(chrf: Any) -> CHRF:
-    """Return our metric with the parameters of sacreBLEU's."""
+    """Return our metric with the parameters of sacreBLEU's object."""
     if chrf is None:
         return CHRF()
     from sacrebleu.metrics import chrf as theirs
@@ -340,7 +339,7 @@ def _chrf(chrf: Any) -> CHRF:
 
 @dataclass(frozen=True)
 class ErrorRate:
-    """An error rate by what is inserted, deleted and replaced."""
+    """An error rate by the kind of token that is edited."""
 
     unit: Literal["word", "character", "token"]
 
@@ -440,9 +439,9 @@ def optimal_alignment(references: Iterable[Any], hypotheses: Iterable[Any]) -> l
 def _lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the path of evaluatio 0.5 from the last pair of tokens to the first, `(L, 2)`.
 
-    It steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
-    it leaves out a token of the hypothesis first, then one of the reference, then one of both. The
-    path pairs tokens without gaps, every token at least once.
+    It steps to the neighbour with the smallest distance, whatever the cost of the step. On a tie it
+    first skips a token of the hypothesis, then of the reference, then of both. The path pairs
+    tokens without gaps, every token at least once.
     """
     table = edit_table(same).tolist()
     i, j = same.shape
@@ -468,7 +467,7 @@ def poi_error_rate(
     hypotheses: Iterable[Iterable[Any]],
     points_of_interest: Iterable[Iterable[bool]],
 ) -> float:
-    """Return errors per point of interest of all pairs, NaN where there is no such point."""
+    """Return errors per point of interest of all pairs, NaN if there is no such point."""
     refs = token_segments(references, "references")
     hyps = token_segments(hypotheses, "hypotheses")
     flags = listed(points_of_interest, "points_of_interest", "flags, one list a segment")
@@ -484,7 +483,7 @@ def poi_error_rate(
 
 def _errors(hyp: list[Any], ref: list[Any], points: NDArray[np.bool_]) -> int:
     if not hyp:
-        # Every token of the reference is missing, on any path.
+        # Every token of the reference is missing on any path.
         return int(np.count_nonzero(points))
     same = matches(hyp, ref)
     return at_points(_lowest_path(same), same, points)
@@ -492,7 +491,7 @@ def _errors(hyp: list[Any], ref: list[Any], points: NDArray[np.bool_]) -> int:
 
 Floats = NDArray[np.float64]
 
-#: A standard deviation this small beside the scores is what rounding leaves of none at all.
+#: A standard deviation below this share of the scores is rounding.
 _NO_SPREAD = 8 * np.finfo(np.float64).eps
 
 
@@ -529,8 +528,8 @@ def cohens_d_paired(x1: ArrayLike, x2: ArrayLike) -> float:
 
     .. math:: d_z = \bar d / s_d, \quad d_i = x_{1i} - x_{2i}
 
-    with the variance over N - 1 (Cohen, 1988, section 2.3.5). Not on the scale of `cohens_d`: what
-    the systems find hard together cancels.
+    with the variance over N - 1 (Cohen, 1988, section 2.3.5). Not on the scale of `cohens_d`,
+    because difficulty shared by both systems cancels.
 
     Examples
     --------
@@ -546,7 +545,7 @@ def cohens_d_paired(x1: ArrayLike, x2: ArrayLike) -> float:
 
 
 def _standardised(difference: float, spread: float, *scores: Floats) -> float:
-    """Divide a difference by a standard deviation, either of which may be rounding alone."""
+    """Divide a difference by a standard deviation, with rounding treated as 0."""
     rounding = _NO_SPREAD * max(float(np.max(np.abs(x))) for x in scores)
     if spread > rounding:
         return difference / spread
@@ -555,7 +554,7 @@ def _standardised(difference: float, spread: float, *scores: Floats) -> float:
 
 @dataclass
 class MultipleTestingResult:
-    """Adjusted p-values, and which of them are at most `alpha`, the family-wise error rate."""
+    """Adjusted p-values, and whether they are at most `alpha`, the family-wise error rate."""
 
     rejected: NDArray[np.bool_]
     adjusted_pvalues: Floats
@@ -577,7 +576,7 @@ def _corrected(
     pvalues: Iterable[float], alpha: float, adjust: Callable[[Floats], Floats], method: str
 ) -> MultipleTestingResult:
     given = pvalues if isinstance(pvalues, np.ndarray) else list(pvalues)
-    # No tests are no error: a script's list may be empty.
+    # An empty list is allowed: a script may have no tests.
     p = as_scores(given, "pvalues") if len(given) else np.empty(0)
     outside = np.flatnonzero((p < 0) | (p > 1))
     if len(outside):

@@ -1,13 +1,13 @@
 """sacreBLEU 2 with the import changed: ``import evalstats.compat.sacrebleu as sacrebleu``.
 
-The modules carry sacreBLEU's names. `metrics`, `significance` and `compat` count and resample here
-and return sacreBLEU's own scores, signatures and results; every other module and public name, such
-as `utils` or those of test sets, is sacreBLEU's. ``python -m evalstats.compat.sacrebleu`` is its
-command line with paired tests that are computed here.
+The modules have sacreBLEU's names. `metrics`, `significance` and `compat` count and resample with
+evalstats and return sacreBLEU's own scores, signatures and results; all other modules and public
+names, such as `utils` and test sets, come from sacreBLEU. ``python -m evalstats.compat.sacrebleu``
+is its command line with paired tests computed by evalstats.
 
-What stands behind them, our metric for an object of sacreBLEU and its draws, p-values and
-arithmetic to the last bit, is in `draws`. It uses private names of sacreBLEU, which a contract test
-holds over the oldest and the newest supported version.
+The implementation is in `draws`: our metric for an object of sacreBLEU, and its draws, p-values and
+arithmetic to the last bit. It uses private names of sacreBLEU, which a contract test checks with
+the oldest and the newest supported version.
 """
 
 import sys
@@ -24,7 +24,7 @@ from sacrebleu import __version__
 from evalstats.compat.sacrebleu import metrics, significance
 from evalstats.compat.sacrebleu.metrics import BLEU, CHRF, METRICS, TER
 
-#: A function for a corpus and one for a sentence, of each metric; `compat` has them as well.
+#: Functions for a corpus and for a sentence, for each metric; also in `compat`.
 _FUNCTIONS = [
     *("corpus_bleu", "corpus_chrf", "corpus_ter"),
     *("raw_corpus_bleu", "sentence_bleu", "sentence_chrf", "sentence_ter"),
@@ -34,7 +34,7 @@ __all__ += _FUNCTIONS
 
 
 def _with_our_metrics(theirs: ModuleType, name: str) -> ModuleType:
-    """Return a module of sacreBLEU with our classes, which its functions find under their names."""
+    """Return a module of sacreBLEU whose functions find our classes by their names."""
     names = {k: METRICS.get(k, v) for k, v in vars(theirs).items() if not k.startswith("__")}
     made = ModuleType(name, f"`{theirs.__name__}` with our metrics.")
     vars(made).update(names)
@@ -48,7 +48,7 @@ def _with_our_metrics(theirs: ModuleType, name: str) -> ModuleType:
 for _module in walk_packages(_theirs.__path__, "sacrebleu."):
     _name = __name__.removesuffix("sacrebleu") + _module.name
     _parent, _, _child = _name.rpartition(".")
-    # Its command line changes how the process handles SIGPIPE when it is loaded.
+    # Not its command line: loading it changes how the process handles SIGPIPE.
     if _name in sys.modules or _child in ("__main__", "sacrebleu"):
         continue
     # A tokeniser whose package is missing raises sacreBLEU's error when it is imported.

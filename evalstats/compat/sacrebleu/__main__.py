@@ -1,7 +1,7 @@
 """``python -m evalstats.compat.sacrebleu``: sacreBLEU's command line.
 
 A paired test (`--paired-bs`, `--paired-ar`) is read, checked and printed by sacreBLEU; metrics and
-p-values are those of our `PairedTest`. Everything else is sacreBLEU's own.
+p-values come from our `PairedTest`. Everything else is sacreBLEU's own.
 """
 
 import sys
@@ -13,9 +13,9 @@ from evalstats.errors import InputError
 
 
 def main() -> None:
-    """Run sacreBLEU's command line with the arguments of the process, which it takes over."""
+    """Run sacreBLEU's command line with the arguments of the process."""
     theirs: Any = import_module("sacrebleu.sacrebleu")
-    sys.argv[0] = "sacrebleu"  # as which it introduces itself
+    sys.argv[0] = "sacrebleu"  # the program name that it prints
     args = theirs.parse_args()
     if args.paired_bs or args.paired_ar:
         theirs.METRICS = metrics.METRICS

@@ -1,13 +1,14 @@
-"""sacreBLEU's two paired tests, draw for draw: the p-values that it prints and what is behind them.
+"""sacreBLEU's two paired tests, draw for draw: its p-values and their replicates.
 
 `--paired-bs` draws segment numbers, `--paired-ar` draws masks, both from NumPy's default generator
-seeded with `$SACREBLEU_SEED`. The same draws are made here, a block at a time, and one product of
-weights or masks with the statistics of all systems under all metrics takes the place of its loops.
-P-values come in a list for each metric, one for each system but the baseline.
+seeded with `$SACREBLEU_SEED`. The same draws are made here, one block at a time, and a product of
+weights or masks with the statistics of all systems and metrics replaces its loops. P-values are
+lists, one per metric, with one value per system except the baseline.
 
-sacreBLEU counts `difference > observed`, in its bootstrap in float32. Rounding decides ties, so its
-p-values are reproduced only by its own operations in its order and dtype: float32 totals for the
-bootstrap, whole numbers for randomisation. The metrics are sacreBLEU's objects, with ours beside.
+sacreBLEU counts `difference > observed`, for the bootstrap in float32. Ties depend on rounding, so
+its p-values can only be reproduced by its own operations in its order and dtype: float32 totals for
+the bootstrap, whole numbers for randomisation. The metrics are sacreBLEU's objects, together with
+ours.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ Array = NDArray[Any]
 #: Our metrics by the names of sacreBLEU's classes.
 OURS: dict[str, type[Metric]] = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}
 
-#: Draws or masks in a block, which bounds the memory and changes no result.
+#: Draws or masks per block, to bound memory; results do not depend on it.
 _BLOCK = 1 << 21
 
 
 def from_sacrebleu(metric: Any) -> Metric | None:
-    """Return our metric with the settings that sacreBLEU's object has now.
+    """Return our metric with the current settings of sacreBLEU's object.
 
-    `None` for what may count otherwise: an object of a derived class, or one with a tokeniser that
-    is not sacreBLEU's. Settings out of range, where sacreBLEU would go on, raise an `InputError`.
+    `None` for objects that may count differently: of a derived class, or with a tokeniser that is
+    not sacreBLEU's. Settings out of range that sacreBLEU would accept raise an `InputError`.
     """
     kind = kind_of(metric)
     if kind is None:
@@ -51,7 +52,7 @@ def from_sacrebleu(metric: Any) -> Metric | None:
         return made_of(kind, options)
     for name, path in _bleu._TOKENIZERS.items():
         module, _, class_name = path.rpartition(".")
-        # A class that has an object is loaded.
+        # A class with an object is already loaded.
         loaded = sys.modules.get(f"sacrebleu.tokenizers.{module}")
         if type(metric.tokenizer) is getattr(loaded, class_name, None):
             return BLEU(tokenize=str(name), **options)
@@ -59,7 +60,7 @@ def from_sacrebleu(metric: Any) -> Metric | None:
 
 
 def made_of(kind: str, options: dict[str, Any]) -> Metric:
-    """Return our metric with settings of sacreBLEU's, which has one that may have no effect."""
+    """Return our metric with sacreBLEU's settings, without one that may have no effect."""
     if options.get("asian_support") is True and not (
         options.get("normalized") or options.get("no_punct")
     ):
@@ -68,9 +69,9 @@ def made_of(kind: str, options: dict[str, Any]) -> Metric:
 
 
 def kind_of(metric: object) -> str | None:
-    """Return "BLEU", "CHRF" or "TER" for sacreBLEU's own class or ours, which has it as `kind`.
+    """Return "BLEU", "CHRF" or "TER" for sacreBLEU's own class or ours (by its `kind`).
 
-    A class derived from either may count or score otherwise.
+    A derived class may count or score differently.
     """
     for name, theirs in METRICS.items():
         if type(metric) is theirs or vars(type(metric)).get("kind") == name:
@@ -79,7 +80,7 @@ def kind_of(metric: object) -> str | None:
 
 
 def _options(ours: type[Metric], metric: object) -> dict[str, Any]:
-    """Return the settings that both have, by the fields of our metric."""
+    """Return the settings that both have, by field of our metric."""
     names = {field.name for field in fields(cast(Any, ours))} - {"tokenize", "trg_lang"}
     return {name: getattr(metric, name) for name in names}
 
@@ -87,7 +88,7 @@ def _options(ours: type[Metric], metric: object) -> dict[str, Any]:
 def scores_of_totals(metric: Any, totals: Array) -> Array:
     """Score totals as `metric`, an object of sacreBLEU, does one by one, `(B, k) -> (B,)`.
 
-    Rows in which nothing is zero are scored together, in sacreBLEU's dtype, the others by it.
+    Rows without zeros are scored together, in sacreBLEU's dtype, and the others by sacreBLEU.
     """
     kind = kind_of(metric)
     ordinary = np.all(totals > 0, axis=1) & (kind is not None)
@@ -99,7 +100,7 @@ def scores_of_totals(metric: Any, totals: Array) -> Array:
         quick = (_bleu_scores if kind == "BLEU" else _chrf_scores)(metric, rows)
     if np.all(ordinary):
         return quick
-    # Copies, since add-k smoothing changes what it is given.
+    # Copies, since add-k smoothing changes its arguments.
     others = [row.copy() for row in totals[~ordinary]]
     special = np.array([metric._compute_score_from_stats(row).score for row in others])
     scores = np.empty(len(totals), np.result_type(quick, special) if len(quick) else special.dtype)
@@ -112,12 +113,12 @@ def _bleu_scores(metric: Any, totals: Array) -> Array:
     correct, total = totals[:, 2 : 2 + order].copy(), totals[:, 2 + order :].copy()
     if metric.smooth_method == "add-k":
         k = 1 if metric.smooth_value is None else metric.smooth_value
-        # Into the array that there is: sacreBLEU loses the fraction of k in whole numbers too.
+        # Into the existing array: sacreBLEU also loses the fraction of k with whole numbers.
         for counts in (correct, total):
             counts[:, 1:] = counts[:, 1:] + k
     precisions = 100.0 * correct / total
     logs = _by_one(math.log, precisions.reshape(-1)).reshape(-1, order)
-    # Python's own sum, which from 3.12 on carries the rounding error of the addition before.
+    # Python's own sum, which from 3.12 on compensates rounding errors.
     mean = _by_one(sum, logs) / order
     lengths = totals[:, :2].astype(np.float64)
     short = lengths[:, 0] < lengths[:, 1]
@@ -127,7 +128,7 @@ def _bleu_scores(metric: Any, totals: Array) -> Array:
 
 
 def _by_one(function: Any, values: Array) -> NDArray[np.float64]:
-    """Apply a function of Python's: NumPy's logarithm differs in the last bit, at times."""
+    """Apply a Python function, since NumPy's logarithm may differ in the last bit."""
     return np.fromiter(map(function, values.tolist()), np.float64, len(values))
 
 
@@ -157,12 +158,12 @@ class Counted:
         """The corpus score, an object of sacreBLEU."""
         rows = self.rows
         if kind_of(self.metric) is not None:
-            # Adds up in sacreBLEU's order, so that fractions are rounded as it rounds them.
+            # Added up in sacreBLEU's order, so that fractions are rounded in the same way.
             rows = rows.sum(axis=0, keepdims=True)
         return self.metric._aggregate_and_compute(rows.tolist())
 
 
-#: The systems under each metric, the baseline first.
+#: The systems for each metric, the baseline first.
 Groups = Sequence[Sequence[Counted]]
 
 
@@ -200,9 +201,9 @@ def bootstrap_scores(
 ) -> list[list[Array]]:
     """Score all systems under the same B bootstrap resamples; replicates `(B,)` for each.
 
-    sacreBLEU adds up in float32. So does the product, where all sums are exact in it, in whatever
-    order they are made; elsewhere (thirds of words in TER against three references, more than
-    2^24 characters) the segments are gathered and added one after the other, as sacreBLEU does.
+    sacreBLEU adds up in float32. The matrix product does too if all sums are exact in it, in any
+    order. Otherwise (thirds of words in TER against three references, more than 2^24 characters)
+    segments are gathered and added one after the other, as in sacreBLEU.
     """
     tables = [table for group in groups for table in group]
     if not tables:
@@ -216,7 +217,7 @@ def bootstrap_scores(
     n = len(stacked)
     for shape in _blocks(n, n_resamples):
         drawn = rng.choice(n, size=shape)
-        # How often each segment was drawn.
+        # The number of times each segment was drawn.
         cells = drawn + (np.arange(len(drawn)) * n)[:, None]
         weights = np.bincount(cells.reshape(-1), minlength=drawn.size).reshape(shape)
         blocks = np.split(weights.astype(np.float32) @ stacked, edges, axis=1)
@@ -234,9 +235,9 @@ def paired_randomization(
     """Run `--paired-ar`: p-values.
 
     A mask chooses the segments whose outputs stay; the others change sides. Sums of whole numbers
-    and of halves are exact. Those of other fractions (TER against three references) may differ
-    from sacreBLEU's in the last bit, which can decide ties. These count as evidence, so that
-    identical systems get p = 1/(B + 1).
+    and of halves are exact. Sums of other fractions (TER against three references) may differ from
+    sacreBLEU's in the last bit, which can change ties. Ties count as evidence, so identical systems
+    get p = 1/(B + 1).
     """
     pairs = [(group[0], system) for group in groups for system in group[1:]]
     if not pairs:
@@ -248,7 +249,7 @@ def paired_randomization(
     small = np.all(np.abs(stacked).sum(axis=0) < _exact_limit(np.abs(stacked)))
     stacked = stacked.astype(np.float32 if small else np.float64)
     moved: list[list[Array]] = [[] for _ in pairs]
-    # NumPy takes truth values from words of 32 bits: 32 rows end where a word ends.
+    # NumPy takes truth values from words of 32 bits, so 32 rows end at the end of a word.
     for shape in _blocks(len(stacked), n_trials, 32):
         masks = rng.integers(2, size=shape, dtype=np.bool_)
         blocks = np.split(masks.astype(stacked.dtype) @ stacked, edges, axis=1)
@@ -262,7 +263,7 @@ def paired_randomization(
 
 
 def _pvalues(groups: Groups, moved: list[list[Array]]) -> list[list[float]]:
-    """Return how often a difference is larger by chance than it is, `(count + 1)/(B + 1)`."""
+    """Return how often chance gives a larger difference, `(count + 1)/(B + 1)`."""
     pvalues: list[list[float]] = []
     for (baseline, *systems), changes in zip(groups, moved, strict=True):
         pvalues.append([])
@@ -273,7 +274,7 @@ def _pvalues(groups: Groups, moved: list[list[Array]]) -> list[list[float]]:
 
 
 def _exact_limit(rows: Array) -> float:
-    """Return below what all sums of these numbers are exact in float32; 0 if none is sure."""
+    """Return a limit below which sums of these numbers are exact in float32, or 0."""
     if np.any(rows < 0):
         return 0.0
     for scale in (1, 2):
@@ -283,7 +284,7 @@ def _exact_limit(rows: Array) -> float:
 
 
 def _blocks(n_segments: int, n_resamples: int, multiple: int = 1) -> Iterator[tuple[int, int]]:
-    """Yield the shapes of blocks of draws, whose generator goes on as if there were one."""
+    """Yield the shapes of blocks of draws, which together equal one large draw."""
     step = multiple * max(1, _BLOCK // (multiple * n_segments))
     for start in range(0, n_resamples, step):
         yield min(step, n_resamples - start), n_segments

@@ -1,7 +1,7 @@
 """`sacrebleu.metrics`: sacreBLEU's classes, counted and resampled by evalstats.
 
-Each derives from sacreBLEU's class, so that parameters, scores, `format()`, signatures and
-`isinstance` are its own. Settings and texts that sacreBLEU would bend raise an `InputError`.
+Each derives from sacreBLEU's class and has its parameters, scores, `format()`, signatures and
+`isinstance`. Settings and texts that sacreBLEU would silently change raise an `InputError`.
 
 Examples
 --------
@@ -40,7 +40,7 @@ Streams = Sequence[Sequence[str | None]]
 
 
 def as_streams(references: Any) -> References:
-    """Return references in sacreBLEU's layout, one list a stream, as `References`."""
+    """Return references in sacreBLEU's layout, one list per stream, as `References`."""
     if isinstance(references, References):
         return references
     if isinstance(references, (str, bytes)):
@@ -49,12 +49,11 @@ def as_streams(references: Any) -> References:
 
 
 def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
-    """Return the statistics of every segment under one of sacreBLEU's metrics, `(N, k)`.
+    """Return the statistics of every segment for one of sacreBLEU's metrics, `(N, k)`.
 
-    References are streams, or `None` for those that the metric was made with. A metric that is
-    neither sacreBLEU's nor ours, but a class of the user's own, counts itself. Bare strings,
-    entries that are not strings, streams of another length than the hypotheses, or a segment
-    without reference raise an `InputError`.
+    References are streams, or `None` for the references given to the metric. A metric of the user's
+    own class counts itself. Bare strings, entries that are not strings, streams of another length
+    than the hypotheses, or a segment without reference raise an `InputError`.
     """
     texts = as_texts(hypotheses)
     if references is None and isinstance(metric, Corpus):
@@ -77,14 +76,14 @@ def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
     if not metric._force and sum(text.endswith(" .") for text in texts) >= 100:
         logging.getLogger("sacrebleu").warning(
             "100 hypotheses or more end in ' .', as tokenised text does: BLEU expects plain text. "
-            "If that is what it is, force=True silences this warning."
+            "If this is intended, force=True silences this warning."
         )
     metric.num_refs = -1 if streams.label == "var" else int(streams.label)
     return np.asarray(twin.statistics(texts, streams))
 
 
 class Corpus:
-    """What our three metrics share, beside sacreBLEU's class that each derives from as well."""
+    """The common base of our three metrics, which also derive from sacreBLEU's classes."""
 
     kind: str
     __signature__: Signature
@@ -93,15 +92,15 @@ class Corpus:
         theirs = super().__init__
         options = signature(theirs).bind(*args, **kwargs).arguments
         references = options.pop("references", None)
-        # Ours is made to refuse what sacreBLEU would accept, or refuse without saying why.
+        # Our metric is made first, for its error messages.
         draws.made_of(self.kind, {name: options[name] for name in options if name != "force"})
         theirs(**options)
         self.references = None if references is None else as_streams(references)
 
     def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> Any:
-        """Count for sacreBLEU's methods; single segments, and what has no twin, in its own loop.
+        """Count for sacreBLEU's methods; its own loop counts single segments and other classes.
 
-        A single segment takes that loop less time than setting up a count of a whole corpus.
+        For a single segment the loop is faster than counting a corpus.
         """
         if references and (len(hypotheses) == 1 or draws.from_sacrebleu(self) is None):
             return super()._extract_corpus_statistics(hypotheses, references)  # type: ignore[misc]
@@ -110,10 +109,10 @@ class Corpus:
     def corpus_score(
         self, hypotheses: Sequence[str], references: Streams | None, n_bootstrap: int = 1
     ) -> Any:
-        """Score a corpus against reference streams, or `None` for those given to the constructor.
+        """Score a corpus against reference streams; `None` for the constructor's references.
 
         With `n_bootstrap` > 1 the score, an object of sacreBLEU, has the mean and half-width of a
-        bootstrap interval from so many of sacreBLEU's draws.
+        bootstrap interval from that many of sacreBLEU's draws.
         """
         n_resamples = integer(n_bootstrap, "n_bootstrap", 1, MOST_RESAMPLES)
         counted = draws.Counted(self, count(self, hypotheses, references))

@@ -21,20 +21,20 @@ _DEFAULT_SAMPLES = {"ar": 10_000, "bs": 1_000}
 
 
 class PairedTest:
-    """Compare systems with the first one, as sacreBLEU's class of this name does.
+    """Compare systems with the first one, like sacreBLEU's class with the same name.
 
     Systems are pairs of a name and N outputs, the baseline first; references are streams of N
-    entries, or `None` for those that the metrics were made with. Scores, p-values, means and
-    half-widths are sacreBLEU's, from its own draws for the same `$SACREBLEU_SEED`. Metrics are of
-    `evalstats.compat.sacrebleu.metrics`, of sacreBLEU, or of your own class, which counts and
-    scores itself. `n_jobs` has no effect; bad input raises an `InputError`.
+    entries, or `None` for the references given to the metrics. Scores, p-values, means and
+    half-widths are sacreBLEU's, from its own draws for the same `$SACREBLEU_SEED`. Metrics come
+    from `evalstats.compat.sacrebleu.metrics`, from sacreBLEU, or are of your own class, which
+    counts and scores itself. `n_jobs` has no effect; bad input raises an `InputError`.
 
-    **Know what the p-values are**: that of "bs" is one-sided in effect
-    (`draws.paired_bootstrap`); `evalstats.compare` has calibrated ones.
+    **Note**: the p-value of "bs" is one-sided in effect (`draws.paired_bootstrap`);
+    `evalstats.compare` has calibrated ones.
 
-    ``faithful=True`` reproduces sacreBLEU's three defects as well: seed 0 draws from the operating
+    ``faithful=True`` also reproduces three defects of sacreBLEU: seed 0 draws from the operating
     system, identical systems get p = 1/(n_samples + 1), and "ar" loses the fraction of k in add-k
-    smoothing. By default seed 0 is a seed, identical systems get p = 1, and k is k.
+    smoothing. By default seed 0 is a seed, identical systems get p = 1, and k keeps its fraction.
 
     Examples
     --------
@@ -92,18 +92,18 @@ class PairedTest:
             name = tables[0].score.name
             if name in self.metrics:
                 raise InputError(
-                    f"metrics has two that are called {name}, of which the results could hold one; "
-                    f"make one PairedTest for each"
+                    f"metrics has two with the name {name}, but results can hold only one; make "
+                    "one PairedTest for each"
                 )
             self.metrics[name], self._tables[name] = metric, tables
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         """Return signatures and scores, both by the names of the metrics' scores.
 
-        The scores are one `Result` a system: score, p_value (`None` for the baseline), mean, ci
+        The scores are one `Result` per system: score, p_value (`None` for the baseline), mean, ci
         (the half-width). The names of the systems are under "System".
         """
-        # sacreBLEU takes 0 for "no seed".
+        # sacreBLEU treats 0 as "no seed".
         seed = self.seed or None if self.faithful else self.seed
         rng = np.random.default_rng(seed)
         groups, n = list(self._tables.values()), self.n_ar_confidence
@@ -133,7 +133,7 @@ class PairedTest:
                 scores[name].append(Result(table.score.score, 1.0 if identical else pvalue))
             if replicates:
                 for result, values in zip(scores[name], replicates[i], strict=True):
-                    # Numbers of Python's, which JSON can hold; sacreBLEU's may be of float32.
+                    # Python numbers, for JSON; sacreBLEU's may be float32.
                     result.mean, result.ci = map(float, estimate_ci(values))
             signatures[name] = self.metrics[name].get_signature()
             signatures[name].update("seed", str(self.seed).lower())

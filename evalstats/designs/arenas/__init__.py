@@ -1,1 +1,1 @@
-"""Battles of which only is known who won: strengths, win rates."""
+"""Battles, which only record who won: strengths, win rates."""

@@ -1,6 +1,6 @@
-"""Arenas: who beat whom in; a comparison of win rates, or of Bradley-Terry strengths, out.
+"""Arenas: from battles to a comparison of win rates or of Bradley-Terry strengths.
 
-A system's strength depends on all wins of all systems, so that scores are drawn together.
+A system's strength depends on the wins of all systems, so all are resampled together.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-#: Wins of so many ordered pairs are fitted together, in two megabytes.
+#: Number of ordered pairs whose wins are fitted together, in two megabytes.
 _TOGETHER = 1 << 18
-#: So many weights are multiplied with wins at once, in 64 megabytes.
+#: Number of weights multiplied with wins at once, in 64 megabytes.
 _MOST_WEIGHTS = 1 << 24
-#: Influence values of all pairs, at most: more would take gigabytes.
+#: The most influence values of all pairs; more would take gigabytes.
 _MOST_INFLUENCE = 1 << 25
-#: Elo's strengths are about it.
+#: The mean of strengths on the Elo scale.
 _ELO_MEAN = 1000.0
-#: Systems that a note names; more are counted.
+#: How many systems a note names; the others are counted.
 _NAMED = 5
-#: What a segment and a task are called.
+#: Names for a segment and a task.
 _CALLED = "battle", "task"
 _few = partial(first_few, between=", ", most=_NAMED, more=" and {} more")
 
@@ -73,26 +73,26 @@ def arena(
     scale: Literal["log-odds", "elo"] = "log-odds",
     **asked: Unpack[TestOptions],
 ) -> Comparison:
-    r"""Compare systems of which only is known who was preferred to whom.
+    r"""Compare systems from pairwise preferences.
 
     Each system has a strength :math:`\theta` (Bradley and Terry, 1952): i is preferred to j with
-    probability :math:`1/(1 + e^{\theta_j - \theta_i})`. Strengths are those of largest likelihood,
-    and are resampled together; their influence values are :math:`H^{-1} x (y - p)`, whose sum of
-    squares within units is the sandwich variance.
+    probability :math:`1/(1 + e^{\theta_j - \theta_i})`. Strengths maximise the likelihood and are
+    resampled together. Their influence values are :math:`H^{-1} x (y - p)`; the sum of their
+    squares over units is the sandwich variance.
 
     Parameters
     ----------
     battles : sequence of rows, mapping of columns, or frame
-        Rows ``(model_a, model_b, winner)``, or columns of these names. The winner is a name, or
-        ``"a"``, ``"b"``, ``"model_a"``, ``"model_b"``, ``"tie"``, or ``"tie (bothbad)"``, a tie.
+        Rows ``(model_a, model_b, winner)``, or columns with these names. The winner is a name, or
+        ``"a"``, ``"b"``, ``"model_a"``, ``"model_b"``, ``"tie"`` or ``"tie (bothbad)"``.
     groups : sequence, mapping or str, optional
-        One label a battle, or the name of a column: the prompt, or the voter, all of whose battles
-        are drawn together. Or both, ``["prompt", "voter"]`` or a mapping, as in
-        `evalstats.compare`, and t decides. By default battles are drawn, which takes no account of
-        what a prompt, or a voter, prefers throughout.
+        One label per battle, or the name of a column: the prompt or the voter, whose battles are
+        drawn together. Or both, ``["prompt", "voter"]`` or a mapping, as in `evalstats.compare`;
+        then t is used. By default battles are drawn, which ignores that battles of one prompt, or
+        one voter, are alike.
     strata : sequence or str, optional
-        One label a battle (a language, a category), or the name of a column: each keeps its size in
-        every resample.
+        One label per battle (a language, a category), or the name of a column: each stratum keeps
+        its size in every resample.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared. A ranking
         (`Comparison.ranking`) needs all pairs.
@@ -101,26 +101,26 @@ def arena(
     method, alternative, adjustment, confidence_level
         The test, as in `evalstats.compare`.
     margin, recovery
-        The claim, as in `evalstats.compare`; a recovery is not for strengths.
+        The claim, as in `evalstats.compare`; strengths have no recovery.
     n_resamples, rng, executor, progress
         The work, as in `evalstats.estimate`.
 
     Returns
     -------
     Comparison
-        Of one metric, ``"Bradley-Terry"``, whose scores are strengths.
+        With one metric, ``"Bradley-Terry"``; its scores are strengths.
 
     Raises
     ------
     InputError
-        For what are no battles, and where no two systems have won against each other.
+        If the rows are not battles, or if no two systems have won against each other.
 
     Notes
     -----
-    A system that won all its battles, or lost all, has no finite strength: it is left out, and
-    named in a note. Where that happens in a resample alone, one Newton step from the estimate takes
-    the place of the strengths (Schucany and Wang, 1991), and a note counts such resamples. Two
-    systems know as many degrees of freedom as the units of the one that has fewer.
+    A system that won all its battles, or lost all, has no finite strength: it is left out, and a
+    note names it. If this happens in a resample only, one Newton step from the estimate replaces
+    the strengths (Schucany and Wang, 1991), and a note counts such resamples. The degrees of
+    freedom of a difference come from the system with fewer units.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def arena(
     if baseline is not None and baseline not in table.systems:
         gone = next((note for note in table.notes if f"{baseline} (" in note), None)
         raise InputError(
-            gone or f": there is no {baseline!r}; {meant(baseline, table.systems)}",
+            gone or f": {baseline!r} is not one of the systems; {meant(baseline, table.systems)}",
             argument="baseline",
         )
     pairs = as_pairs(table.systems, baseline, "arena")
@@ -155,14 +155,14 @@ def wins(
     strata: Labels = None,
     **asked: Unpack[TestOptions],
 ) -> Comparison:
-    """Compare how often each of two systems is preferred, where a tie is half a win of each.
+    """Compare how often each of two systems is preferred; a tie is half a win for each.
 
-    The two win rates sum to 1, so that a difference of 0 is a win rate of one half.
+    The two win rates sum to 1, so a difference of 0 means that both are one half.
 
     Parameters
     ----------
     preferences, groups, strata
-        As in `arena`, of two systems.
+        As in `arena`, for two systems.
     baseline, method, alternative, adjustment, confidence_level, margin, recovery
         As in `evalstats.compare`.
     n_resamples, rng, executor
@@ -171,13 +171,13 @@ def wins(
     Returns
     -------
     Comparison
-        Its estimates are the win rates; without ties intervals are Wilson's (1927) and the p-value
-        is that of a share of one half, by the score test.
+        Its estimates are the win rates. Without ties intervals are Wilson's (1927), and the p-value
+        is the score test of a share of one half.
 
     Raises
     ------
     InputError
-        For what are no battles, and for more than two systems.
+        If the rows are not battles, or if there are more than two systems.
 
     Examples
     --------
@@ -218,13 +218,13 @@ def win_rates(table: BattleTable) -> SegmentStatistics:
 
 
 def _designed(battles: Any, groups: Labels, strata: Labels) -> BattleTable:
-    """Return battles with a label of each for groups and strata, and what groups are called."""
+    """Return battles with labels for groups and strata, and the name of the groups."""
     table, columns = as_battles(battles)
     return replace(table, labels=columns).labelled(groups, strata)
 
 
 def strengths_of(table: BattleTable, options: Options) -> Scores:
-    """Return the strengths of the systems of battles, and what they are in resamples."""
+    """Return the strengths of the systems, with replicates."""
     units = as_units(len(table.points), table.groups, table.strata, table.unit, _CALLED)
     check_enough(units.n, units.unit)
     wins = table.wins(units.members)
@@ -244,19 +244,19 @@ def strengths_of(table: BattleTable, options: Options) -> Scores:
         replicates, n_unbounded = drawn[:, :-1], int(np.sum(drawn[:, -1]))
         if n_unbounded:
             notes += (
-                f"In {n_unbounded:,} of {options.n_resamples:,} resamples a system won all, lost "
-                f"all, or had no battles. One Newton step replaces its strength there (Schucany "
-                f"and Wang, 1991), and intervals of systems with few battles are rough.",
+                f"In {n_unbounded:,} of {options.n_resamples:,} resamples a system won all "
+                "battles, lost all, or had none. There, one Newton step gives its strength "
+                "(Schucany and Wang, 1991); intervals of systems with few battles are rough.",
             )
     scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0
-    # A difference rests on the units of the system that has fewer. Where all battles are ties no
-    # difference varies, as of systems with the same scores: it rests on none.
+    # A difference has the degrees of freedom of the system with fewer units, or none if all battles
+    # are ties, because then no difference varies.
     differing = np.zeros((len(table.systems),) * 2, dtype=np.int64)
     if not table.has_ties_alone:
         played = np.concatenate(
             [table.pairs[:, i] * np.int64(units.n) + units.of_segments for i in (0, 1)]
         )
-        # Sorted: NumPy hashes what is unique since 2.3, which takes many times as long.
+        # Sorted, because np.unique hashes since NumPy 2.3, which takes many times as long.
         played.sort()
         once = played[np.diff(played, prepend=-1) > 0]
         counts = np.bincount(once // units.n, minlength=len(table.systems))
@@ -281,9 +281,9 @@ def strengths_of(table: BattleTable, options: Options) -> Scores:
 
 
 def position_notes(table: BattleTable, units: Units, options: Options) -> tuple[str, ...]:
-    """Say how often the system that was shown first won, where some pair was shown in both orders.
+    """Return how often the system shown first won, if a pair was shown in both orders.
 
-    The interval is that of t, of the units that are drawn.
+    The interval is a t interval over the drawn units.
     """
     if not table.has_both_orders:
         return ()
@@ -298,7 +298,7 @@ def position_notes(table: BattleTable, units: Units, options: Options) -> tuple[
 def _label_notes(
     table: BattleTable, units: Units, strengths: Floats, inverse: Floats
 ) -> tuple[str, ...]:
-    """Say how much larger errors are where both prompts and voters are drawn, and one is not."""
+    """Return a note if standard errors are larger when both prompts and voters are drawn."""
     names, n, size = table.both_labels, len(table.points), len(table.systems)
     if not names or isinstance(table.groups, Mapping) or n * size > _MOST_INFLUENCE:
         return ()
@@ -307,8 +307,8 @@ def _label_notes(
     times = span((errors_of(both, influence) / errors_of(units, influence)).tolist(), ".2f")
     first, second = map(str, names)
     return (
-        f"Battles have prompts and voters. Standard errors are {times} times as large where both "
-        f"are drawn: give the groups {first} and {second}.",
+        f"Battles have prompts and voters. Standard errors are {times} times as large if both are "
+        f"drawn: give the groups {first} and {second}.",
     )
 
 
@@ -317,8 +317,8 @@ def _strengths_in(
 ) -> Floats:
     """Return the strengths in resamples, `(R, N) -> (R, S + 1)`.
 
-    The last column is 1 where a resample has no finite strengths, and one step from those of the
-    sample `(S,)`, by its inverse information `(S, S)`, stands in their place.
+    The last column is 1 if a resample has no finite strengths. They are then one step from the
+    sample's strengths `(S,)`, with its inverse information `(S, S)`.
     """
     # Counts are whole, and far below 2^31.
     step = max(1, _MOST_WEIGHTS // rows.shape[1])
@@ -337,14 +337,14 @@ def _strengths_in(
 
 
 def _wins_of(totals: NDArray[np.integer[Any]], size: int) -> Floats:
-    """Return wins of totals, which are doubled, `(R, S²) -> (R, S, S)`."""
+    """Return wins from doubled totals, `(R, S²) -> (R, S, S)`."""
     return np.asarray(totals.reshape(-1, size, size) / 2)
 
 
 def _slopes(
     table: BattleTable, unit_of: NDArray[np.intp], n_units: int, strengths: Floats
 ) -> csr_array:
-    """Return what each unit adds to the gradient, Σx(y - p), `(N, S)`, most of it empty.
+    """Return the contribution of each unit to the gradient, Σx(y - p), `(N, S)`, sparse.
 
     `unit_of` has the unit of each battle, `(n,)`.
     """
@@ -358,10 +358,10 @@ def _slopes(
 
 
 def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats, Units]:
-    """Return what each unit adds to each strength, H⁻¹x(y - p), `(S, N)`, and the units.
+    """Return the influence of each unit on each strength, H⁻¹x(y - p), `(S, N)`, and the units.
 
-    Of very many units and pairs the result is coordinates and sums in the place of both: to the
-    same standard errors and degrees of freedom, with nothing known of a single unit.
+    With very many units and pairs, coordinates and sums replace both: standard errors and degrees
+    of freedom are the same, but single units are unknown.
     """
     size = inverse.shape[1]
     if len(units.sides) > 1 or size * (size - 1) // 2 * units.n <= _MOST_INFLUENCE:
@@ -387,9 +387,9 @@ def _influence(slopes: csr_array, inverse: Floats, units: Units) -> tuple[Floats
 
 
 def linked(table: BattleTable) -> BattleTable:
-    """Return the battles of systems that have finite strengths; a note names the others.
+    """Return the battles of systems with finite strengths; a note names the other systems.
 
-    A system that won all its battles, or lost all, says nothing of how strong the others are.
+    A system that won all its battles, or lost all, has no effect on the other strengths.
     """
     totals = np.zeros((len(table.systems),) * 2)
     np.add.at(totals, tuple(table.pairs.T), table.points / 2)
@@ -409,7 +409,8 @@ def linked(table: BattleTable) -> BattleTable:
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
     if not len(table.points):
         raise InputError(
-            f"have none between two of these systems: {_few(table.systems)}", argument="battles"
+            f"do not include two of these systems against each other: {_few(table.systems)}",
+            argument="battles",
         )
     if len(left) < 2:
         raise InputError(
@@ -421,9 +422,9 @@ def linked(table: BattleTable) -> BattleTable:
     if len(sets) > 1:
         names = [_few([table.systems[left[i]] for i in one]) for one in sets[:2]]
         raise InputError(
-            f"link {len(sets)} sets of systems in one direction only, or not at all, so that no "
-            f"difference between them is finite: {names[0]}; and {names[1]}; give the battles of "
-            f"one set",
+            f"link {len(sets)} sets of systems in one direction only, or not at all, so the "
+            f"differences between the sets are not finite: {names[0]}; and {names[1]}; give the "
+            "battles of one set",
             argument="battles",
         )
     if not gone:

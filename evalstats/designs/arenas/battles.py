@@ -1,4 +1,4 @@
-"""Battles: which of two systems was preferred, row by row, and their wins as sparse statistics."""
+"""Battles, one row per preference between two systems, and their wins as sparse statistics."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
-#: A label a battle, or two of them, by what they are called.
+#: One label per battle, or two by name.
 Groups: TypeAlias = "Sequence[Hashable] | Mapping[Any, Sequence[Hashable]] | None"
 
-#: Columns of tables of battles, less everything but letters and digits: both systems, who won.
+#: Names of columns, letters and digits only: both systems, and the winner.
 COLUMNS = (
     ("modela", "model1", "systema", "system1"),
     ("modelb", "model2", "systemb", "system2"),
     ("winner", "preference"),
 )
-#: What stands for a win of the first or of the second system, or for a tie, where it is no name.
+#: Words for a win of the first or second system, or for a tie.
 _SIDES = {
     **dict.fromkeys(("a", "modela", "model1", "systema", "system1"), 2),
     **dict.fromkeys(("b", "modelb", "model2", "systemb", "system2"), 0),
     **dict.fromkeys(("tie", "tiebothbad", "bothbad", "tiebothgood", "bothgood"), 1),
 }
-#: Ties of which the reader may want to know.
+#: Ties that a note mentions.
 _BOTH_BAD = ("tiebothbad", "bothbad")
-#: Labels of battles, in the same letters: what was asked, and who preferred.
+#: Names of labels of battles, letters and digits only: the prompt, and the voter.
 ASKED = ("questionid", "promptid", "question", "prompt", "instruction", "uid")
 VOTERS = ("judge", "voter", "voterid", "user", "userid", "evaluator", "rater", "annotator")
-#: Of fewer voters t has so few degrees of freedom that nobody is told to draw them.
+#: With fewer voters, t has too few degrees of freedom to recommend drawing them.
 _LEAST_VOTERS = 10
-#: No side, and no system.
+#: Codes for "no side" and "no system".
 _UNKNOWN = -1
 SCALES = ("log-odds", "elo")
 
 
 @dataclass(frozen=True)
 class BradleyTerry:
-    """On which scale strengths are; a tie is half a win of each.
+    """The scale of strengths; a tie is half a win for each system.
 
-    On the scale "log-odds" their mean is 0; "elo" is 1000 + 400/log(10) times that.
+    On the scale "log-odds" their mean is 0; "elo" is 1000 + 400/log(10) times the log odds.
     """
 
     scale: str = "log-odds"
@@ -67,17 +67,17 @@ class BradleyTerry:
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The name in tables."""
         return "Elo (Bradley-Terry)" if self.scale == "elo" else "Bradley-Terry"
 
     @property
     def unit(self) -> float:
-        """How many points a natural log odds ratio of 1 is."""
+        """Points per natural log odds ratio of 1."""
         return 400 / float(np.log(10)) if self.scale == "elo" else 1.0
 
     @property
     def signature(self) -> str:
-        """What identifies the numbers."""
+        """The settings that identify the numbers."""
         return signature_of(scale=self.scale, ties="half")
 
 
@@ -86,8 +86,9 @@ class BattleTable(Summary):
     """n battles of two systems each, and their design.
 
     `pairs` `(n, 2)` has the numbers of both systems, `points` `(n,)` twice the score of the first:
-    2 for a win, 1 for a tie, 0. `groups`, or two of them by name, and `strata` have a label each,
-    and `unit` is what groups are called; `labels` are those that can be groups or strata, by name.
+    2 for a win, 1 for a tie, 0 for a loss. `groups` (or two of them by name) and `strata` have one
+    label per battle, and `unit` is the name of a group; `labels` can become groups or strata, by
+    name.
     """
 
     keeps: ClassVar[str] = "who won"
@@ -100,18 +101,18 @@ class BattleTable(Summary):
     strata: Sequence[Hashable] | None = None
     unit: str = "battle"
     labels: Mapping[Any, Sequence[Hashable]] = field(default_factory=dict)
-    has_order: bool = True  # whether the first of two systems is known to be the one shown first
+    has_order: bool = True  # whether the first system is known to be shown first
     notes: tuple[str, ...] = ()
 
     @property
     def n_segments(self) -> int:
-        """How many battles there are, or groups of them."""
+        """Number of battles, or of groups of battles."""
         is_one = self.groups is not None and not isinstance(self.groups, Mapping)
         return len(set(self.groups or ())) if is_one else len(self.points)
 
     @property
     def both_labels(self) -> tuple[Any, ...]:
-        """The names of a label of prompts and of one of voters, where battles have both."""
+        """The names of the labels of prompts and of voters, if battles have both."""
         n, names = len(self.points), []
         for kinds, least in ((ASKED, 2), (VOTERS, _LEAST_VOTERS)):
             for name, codes in self.labels.items():
@@ -126,14 +127,14 @@ class BattleTable(Summary):
 
     @property
     def has_both_orders(self) -> bool:
-        """Whether some pair is known to have been shown in both orders."""
+        """Whether at least one pair is known to be shown in both orders."""
         seen = np.zeros((len(self.systems),) * 2, dtype=np.bool_)
         seen[tuple(self.pairs.T)] = True
         return self.has_order and bool(np.any(seen & seen.T))
 
     @property
     def tie_notes(self) -> tuple[str, ...]:
-        """What ties count, in a sentence, where there are some."""
+        """How ties count, in a sentence, if there are any."""
         n = int(np.count_nonzero(self.points == 1))
         if not n:
             return ()
@@ -141,17 +142,17 @@ class BattleTable(Summary):
         if self.has_ties_alone:
             return (
                 f"All {n:,} battles are ties; {how}. Nothing varies, so intervals have no length, "
-                f"and nothing is known of how systems differ in other battles.",
+                "and these battles do not show how the systems differ in others.",
             )
         return (f"{n:,} of the {len(self.points):,} battles are ties; {how}.",)
 
     @property
     def has_ties_alone(self) -> bool:
-        """Whether nobody has won a battle."""
+        """Whether all battles are ties."""
         return bool(np.all(self.points == 1))
 
     def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
-        """Return the strengths, and what they are in resamples."""
+        """Return the strengths, with replicates."""
         from evalstats.designs.arenas.arena import strengths_of
 
         if aggregate != "micro":
@@ -159,7 +160,7 @@ class BattleTable(Summary):
         return strengths_of(self, options)
 
     def labelled(self, groups: Labels, strata: Labels) -> BattleTable:
-        """Return battles with groups and strata, which may be named by labels of theirs."""
+        """Return battles with groups and strata, given as labels or as the name of a label."""
         if groups is None and strata is None:
             return self
         names = names_of_labels(groups, len(self.points))
@@ -174,22 +175,25 @@ class BattleTable(Summary):
         return replace(self, groups=of_groups, strata=of_strata, unit=unit)
 
     def _labels(self, given: Iterable[Hashable], argument: str) -> list[Hashable]:
-        """Return one label a battle, which may be named by a label that battles have."""
+        """Return one label per battle, given as labels or as the name of a label."""
         n, values = len(self.points), given
         if isinstance(given, str):
             if given not in self.labels:
                 said = meant(given, self.labels) if self.labels else "they have no labels"
-                raise InputError(Argument(argument, given), f" is no label of the battles; {said}")
+                raise InputError(
+                    Argument(argument, given), f" is not a label of the battles; {said}"
+                )
             values = self.labels[given]
             if n_without := sum(label == "" for label in values):
                 raise InputError(
                     Argument(argument, given),
-                    f": {n_without:,} of {n:,} battles have none; give each one, or leave them out",
+                    f": {n_without:,} of {n:,} battles have no label; give every battle a label, "
+                    "or leave these out",
                 )
-        labels = listed(values, argument, "labels, one a battle")
+        labels = listed(values, argument, "labels, one per battle")
         if len(labels) != n:
             raise InputError(
-                f"must have one label a battle, got {len(labels):,} for {n:,}", argument=argument
+                f"must have one label per battle, got {len(labels):,} for {n:,}", argument=argument
             )
         group_codes(labels, n, argument)
         return labels
@@ -197,8 +201,8 @@ class BattleTable(Summary):
     def wins(self, members: NDArray[np.intp] | None) -> csr_array:
         """Return the wins of each ordered pair in each unit, doubled, `(S², N)`.
 
-        Row i·S + j counts twice the wins of i against j and once their ties. Most of it is empty.
-        `members` are the numbers of the units, by default one a battle.
+        Row i·S + j counts twice the wins of i against j and once their ties; sparse. `members` are
+        the unit numbers of the battles, by default one unit per battle.
         """
         from scipy.sparse import csr_array
 
@@ -242,7 +246,7 @@ class BattleTable(Summary):
 
 
 def columns_of_battles(names: Iterable[Any]) -> tuple[Any, Any, Any] | None:
-    """Return which columns hold both systems and who won; `None` where a table has none of these.
+    """Return the columns of both systems and the winner, or `None` without such columns.
 
     >>> columns_of_battles(["question_id", "model_a", "model_b", "winner"])
     ('model_a', 'model_b', 'winner')
@@ -253,7 +257,7 @@ def columns_of_battles(names: Iterable[Any]) -> tuple[Any, Any, Any] | None:
 
 
 def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
-    """Return what a caller passed as a table of battles, and the columns of a frame by name."""
+    """Return a caller's battles as a table, and the columns of a frame by name."""
     columns = battles.items() if isinstance(battles, Mapping) else columns_of(battles)
     if columns is not None:
         cells: dict[Any, Sequence[Any]] = {
@@ -275,7 +279,7 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
             argument="battles",
         )
     rows = listed(battles, "battles", "rows (model_a, model_b, winner)")
-    # Rows are of few types and lengths, which are looked at once each where all is well.
+    # Rows have few types and lengths, so each is checked once if all are valid.
     is_plain = set(map(type, rows)) <= {tuple, list} and set(map(len, rows)) == {3}
     for i, row in enumerate([] if is_plain else rows):
         if isinstance(row, str) or not isinstance(row, (Sequence, np.ndarray)) or len(row) != 3:
@@ -293,14 +297,14 @@ def table_of(
     winners: Sequence[Any],
     where: Callable[[int], str] = "row {}".format,
 ) -> BattleTable:
-    """Return n battles as numbers: names of both systems, and who won.
+    """Return n battles as numbers, from the names of both systems and the winner.
 
     Systems are in order of first appearance. The winner is a name, or "a", "model_a", "b",
     "model_b", "tie", "tie (bothbad)", "both_bad".
     """
     if not len(first) == len(second) == len(winners):
         raise InputError(
-            f"must have as many rows in each column, got {len(first)}, {len(second)} and "
+            f"must have columns of equal length, got {len(first)}, {len(second)} and "
             f"{len(winners)}",
             argument="battles",
         )
@@ -315,10 +319,10 @@ def table_of(
     if len(itself):
         i = int(itself[0])
         raise InputError(
-            f"must be of two systems, got {shown(first[i])} against itself in {where(i)}",
+            f"must be between two systems, got {shown(first[i])} against itself in {where(i)}",
             argument="battles",
         )
-    # Who won is written in few ways, which are looked at once each.
+    # Winners have few spellings, so each is checked once.
     written = list(map(str, winners))
     ways = {way: i for i, way in enumerate(dict.fromkeys(written))}
     way_of = _looked_up(ways, written)
@@ -330,10 +334,13 @@ def table_of(
     wrong = np.flatnonzero((points == _UNKNOWN) | unlike)
     if len(wrong):
         i = int(wrong[0])
-        more = "; it is a name and a side, which disagree: write 'model_a' or 'model_b'"
+        more = (
+            "; it is both the name of a system and a side, and they disagree: write 'model_a' "
+            "or 'model_b'"
+        )
         more = more if unlike[i] else ""
         raise InputError(
-            f"must say who won by a name, or by 'a', 'b', 'tie' or 'tie (bothbad)', got "
+            "must have a name, 'a', 'b', 'tie' or 'tie (bothbad)' as the winner, got "
             f"{shown(winners[i])} for {first[i]!r} and {second[i]!r} in {where(i)}{more}",
             argument="battles",
         )
@@ -346,7 +353,7 @@ def _looked_up(numbers: Mapping[Any, int], names: Sequence[Any]) -> NDArray[np.i
 
 
 def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
-    """Say how many answers were bad on both sides, where some were."""
+    """Return how many battles were bad on both sides, if any."""
     bad = {written for written in set(map(str, winners)) if plain(written) in _BOTH_BAD}
     n = sum(str(winner) in bad for winner in winners) if bad else 0
     return (f'{n:,} of all {len(winners):,} battles are "both bad", which is a tie.',) if n else ()

@@ -1,7 +1,7 @@
-"""Strengths of systems from who beat whom: the model of Bradley and Terry (1952).
+"""Strengths of systems from their wins: the model of Bradley and Terry (1952).
 
-System i beats j with probability 1/(1 + exp(θ_j - θ_i)), and a tie is half a win of each.
-`wins[..., i, j]` is how often i beat j, with half of their ties.
+System i beats j with probability 1/(1 + exp(θ_j - θ_i)), and a tie is half a win for each.
+`wins[..., i, j]` is the number of wins of i against j, plus half of their ties.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-#: After a step as small as this the next one would be its square; after so many no likelihood is
-#: largest.
+#: Largest step at which Newton's method stops (the next would be its square), and the most steps;
+#: after these, the likelihood has no maximum.
 _SMALL_STEP, _MOST_STEPS = 1e-6, 30
-#: A strength moves by so much in a step at most: far from its maximum a likelihood is flat.
+#: The largest step of a strength: far from its maximum a likelihood is flat.
 _LARGEST_STEP = 2.0
 
 
@@ -30,15 +30,15 @@ def expected(strengths: Floats) -> Floats:
 
 
 def fit(wins: Floats, start: Floats | None = None) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return strengths of largest likelihood, `(R, S, S) -> (R, S)`, and which are finite, `(R,)`.
+    """Return maximum-likelihood strengths, `(R, S, S) -> (R, S)`, and which are finite, `(R,)`.
 
-    By Newton's method. Where wins do not link all systems in both directions no strengths are
-    largest, and what is returned is where the steps had come. Their mean is 0.
+    By Newton's method; the mean of the strengths is 0. If wins do not link all systems in both
+    directions, there is no maximum, and the strengths of the last step are returned.
 
     Parameters
     ----------
     wins : ndarray, shape (R, S, S)
-        Wins of i against j, with half of their ties.
+        Wins of i against j, plus half of their ties.
     start : ndarray, shape (S,), optional
         Strengths from which to start; by default all are equal.
 
@@ -73,7 +73,7 @@ def slope(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
     """Return the gradient and the information, `(..., S)` and `(..., S, S)`, of log likelihoods.
 
     The information is diag(Σ_j n_ij v_ij) - n_ij v_ij + 11ᵀ/S, with the n_ij battles of a pair and
-    the variance v_ij of a score; the last term holds the mean at 0.
+    the variance v_ij of a score; the last term keeps the mean at 0.
     """
     size = wins.shape[-1]
     score = expected(strengths)
@@ -88,11 +88,10 @@ def slope(wins: Floats, strengths: Floats) -> tuple[Floats, Floats]:
 
 
 def one_step(wins: Floats, strengths: Floats, inverse: Floats) -> Floats:
-    """Return strengths one step away from those of the sample, `(R, S, S) -> (R, S)`.
+    """Return strengths one Newton step from the sample's strengths, `(R, S, S) -> (R, S)`.
 
     θ̂ + H⁻¹Σx(y - p) with the strengths `(S,)` and the inverse information H⁻¹ `(S, S)` of the
-    sample: to first order the strengths of a resample, and finite whatever was drawn (Schucany and
-    Wang, 1991).
+    sample: to first order the strengths of a resample, and always finite (Schucany and Wang, 1991).
     """
     gradient, _ = slope(wins, np.tile(strengths, (len(wins), 1)))
     return np.asarray(strengths + np.einsum("rp,ps->rs", gradient, inverse))
@@ -101,8 +100,8 @@ def one_step(wins: Floats, strengths: Floats, inverse: Floats) -> Floats:
 def solved(matrices: Floats, right: Floats) -> Floats:
     """Return A⁻¹b of positive definite matrices, `(..., p, p)` and `(..., p, m) -> (..., p, m)`.
 
-    By elimination, which such matrices need no pivots for. LAPACK's last bits depend on the number
-    of its threads. Of matrices that have no inverse the result is no number, or anything.
+    By elimination, which needs no pivots for such matrices; LAPACK's last bits depend on the number
+    of threads. For singular matrices the result is undefined.
 
     >>> solved(np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[3.0], [4.0]])).tolist()
     [[1.0], [1.0]]
@@ -124,8 +123,8 @@ def solved(matrices: Floats, right: Floats) -> Floats:
 def unlinked(wins: Floats) -> list[list[int]]:
     """Return the sets of systems that have won against one another, the largest first.
 
-    Strengths are finite where there is one set: where, of any two groups of systems, each has won
-    against the other (Ford, 1957).
+    Strengths are finite if there is only one set, that is, if of any two groups of systems each has
+    won against the other (Ford, 1957).
 
     >>> unlinked(np.array([[0.0, 2.0, 1.0], [1.0, 0.0, 3.0], [0.0, 0.0, 0.0]]))    # 2 lost all
     [[0, 1], [2]]

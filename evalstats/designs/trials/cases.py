@@ -1,7 +1,7 @@
-"""Several answers to each item: their spread, chance in trials and in items, and what got worse.
+"""Several answers to each item: variance of trials and of items, and which items got worse.
 
-A variance is that of items and that of trials over their number, of which the cheapest design
-follows. Each item is tested by itself, which `Cases` are of.
+A variance is the variance of items plus the variance of trials over their number; the cheapest
+design follows from both. `Cases` are items that are tested separately.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
     from evalstats.results.records import Difference
 
 Floats = NDArray[np.float64]
-#: Metrics that a line names; more are counted.
+#: How many metrics a line names; more are counted.
 _NAMED = 8
-#: More trials of an item are not planned; nor, for the cheapest design, more than so many times
-#: those of the pilot, which knows little of what is left where chance has gone.
+#: The most trials per item that can be planned; and, for the cheapest design, the most as a
+#: multiple of the pilot's trials, because a pilot shows little about designs with far more.
 MOST_TRIALS, _BEYOND = 1000, 4
 
 
 class Repeats(NamedTuple):
-    """How many answers of S systems to N items there are, their sums, and sums of squares."""
+    """Counts, sums and sums of squares of the answers of S systems to N items."""
 
     counts: Floats  # (S, N)
     sums: Floats  # (S, N)
@@ -59,14 +59,14 @@ class Repeats(NamedTuple):
 
     @classmethod
     def of(cls, answers: Floats | None) -> Repeats | None:
-        """Return them from an array `(S, N, 3)`; `None` where no item has several answers."""
+        """Return them from an array `(S, N, 3)`; `None` if no item has several answers."""
         if answers is None or not np.any(answers[..., 0] > 1):
             return None
         return cls(*np.moveaxis(answers, -1, 0)) if np.all(np.isfinite(answers[..., 2])) else None
 
     @property
     def within(self) -> Floats:
-        """The variance of the answers to an item, of each system, `(S,)`: within items, pooled."""
+        """The pooled variance of answers within items, of each system, `(S,)`."""
         means = self.sums / np.maximum(self.counts, 1)
         degrees = np.sum(np.maximum(self.counts - 1, 0), axis=1)
         squares = np.sum(np.maximum(self.squares - self.sums * means, 0), axis=1)
@@ -74,30 +74,30 @@ class Repeats(NamedTuple):
 
     @property
     def of_means(self) -> Floats:
-        """What the chance in answers adds to the variance of the mean of an item, `(S,)`."""
+        """The part of the variance of items' means that comes from trials, `(S,)`."""
         there = self.counts > 0
         per_trial = np.sum(np.where(there, 1 / np.maximum(self.counts, 1), 0.0), axis=1)
         return np.asarray(self.within * per_trial / np.maximum(np.sum(there, axis=1), 1))
 
 
 class TrialShares(NamedTuple):
-    """Which shares of variances are chance in trials; the rest is items."""
+    """Shares of variances that come from chance in trials; the rest comes from items."""
 
     metric: str
     fewest: int  # trials of an item
     most: int
-    of_scores: tuple[float, ...]  # of the variance of items' means, of each system that varies
-    of_differences: tuple[float, ...]  # likewise of their differences, of each pair
-    # Of differences of means, of each pair; and the same of infinitely many trials.
+    of_scores: tuple[float, ...]  # of the variance of items' means, per system that varies
+    of_differences: tuple[float, ...]  # likewise of their differences, per pair
+    # For differences of means, per pair; and the same with infinitely many trials.
     errors: tuple[tuple[float, float], ...] = ()
     unit: str = "item"
 
 
 def trial_shares(several: Sequence[Scores], pairs: Sequence[Pair] = ()) -> Iterator[TrialShares]:
-    """Return which part of variances is chance in trials, of metrics whose items have several.
+    """Yield the shares of variances that come from trials, for metrics of items with several.
 
     The variance of items' means is that of items plus σ²/K, with the variance σ² of the K answers
-    to an item, pooled over items; that of a difference of two systems has σ²/K of both.
+    to an item, pooled over items; the variance of a difference has σ²/K of both systems.
     """
     for one in several:
         answers = Repeats.of(one.answers) if one.has_segments else None
@@ -132,9 +132,9 @@ def trial_shares(several: Sequence[Scores], pairs: Sequence[Pair] = ()) -> Itera
 
 
 def _shares(parts: Iterable[tuple[Floats, float]]) -> tuple[float, ...]:
-    """Return which share of the variance of values, `(N,)` each, is chance, at most 1.
+    """Return the share of the variance of values, `(N,)` each, that is chance, at most 1.
 
-    Values that are not there are NaN; those that do not vary have no share.
+    Missing values are NaN; values that do not vary have no share.
     """
     shares = []
     for values, chance in parts:
@@ -146,7 +146,7 @@ def _shares(parts: Iterable[tuple[Floats, float]]) -> tuple[float, ...]:
 
 
 def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
-    """Say which part of variances is chance in trials: one line for metrics of the same trials."""
+    """Yield notes on the variance from trials: one line for metrics of the same trials."""
     alike: dict[tuple[TrialShares, ...], list[str]] = {}
     of_metrics = by_metric(shares)
     for metric, rows in of_metrics.items():
@@ -162,33 +162,35 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         if not parts:
             continue
         what = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
-        said = f"{what}: with {number} trials of each {unit}, chance in the trials makes up "
+        said = f"{what}: with {number} trials per {unit}, chance in the trials makes up "
         said += f"{' and '.join(parts)}."
         all_rows = [one for metric in metrics for one in of_metrics[metric]]
         if errors := [both for one in all_rows for both in one.errors]:
             now, endless = (span(rows, ".2g") for rows in zip(*errors, strict=True))
             difference = "a difference" if len(errors) == 1 else "differences"
-            said += f" The standard error of {difference} is {now}; with infinitely many trials of "
-            said += f"each {unit} it would be {endless} (Wang, 2025)."
+            said += (
+                f" The standard error of {difference} is {now}; with infinitely many trials per "
+            )
+            said += f"{unit} it would be {endless} (Wang, 2025)."
         yield said
 
 
 class TrialSpread(NamedTuple):
-    """The variances of the difference of two systems on an item: of items, and of one trial."""
+    """Variances of the difference of two systems on an item: from items, and from one trial."""
 
     item: float
     trial: float
-    most: int  # trials of the cheapest design, at most
-    least: int = 1  # that a score needs
-    #: Of shares of subsets of k trials: E p^m of m = k, ..., 2k trials, summed over both systems.
+    most: int  # the most trials of the cheapest design
+    least: int = 1  # trials that the score needs
+    #: For shares of subsets of k trials: E p^m for m = k, ..., 2k, summed over both systems.
     powers: tuple[float, ...] = ()
 
     def variance(self, trials: int) -> float:
-        """Return the variance of the difference of two means of so many trials.
+        """Return the variance of the difference of two means of `trials` trials.
 
-        Of shares of subsets of k trials the part of chance is that of U-statistics (Hoeffding,
-        1948): two subsets of K trials have j in common with probability C(k, j)·C(K - k, k - j) /
-        C(K, k), and are then all right with probability p^(2k - j).
+        For shares of subsets of k trials the variance from trials is that of U-statistics
+        (Hoeffding, 1948): two subsets of K trials share j trials with probability C(k, j)·C(K - k,
+        k - j) / C(K, k), and are then all right with probability p^(2k - j).
         """
         if not self.powers:
             return self.item + self.trial / trials
@@ -199,7 +201,7 @@ class TrialSpread(NamedTuple):
 
 
 def check_trials(trials: object, price: object, difference: float | None) -> None:
-    """Raise where trials that are planned, or prices of an item and a trial, cannot be."""
+    """Raise if planned trials, or the prices of an item and a trial, are invalid."""
     if trials is not None:
         integer(trials, "trials", 1, MOST_TRIALS)
     if price is None:
@@ -207,18 +209,16 @@ def check_trials(trials: object, price: object, difference: float | None) -> Non
     both = listed(price, "price", "two numbers, of an item and of a trial")
     if len(both) != 2 or sum(real(x, "price", 0.0) for x in both) <= 0:
         raise InputError(
-            f"must be two numbers of at least 0, of an item and of a trial of both systems on it, "
-            f"not both 0; got {both}",
+            "must be two numbers of at least 0, the price of an item and of a trial of both "
+            f"systems on it, not both 0; got {both}",
             argument="price",
         )
     if difference is None:
-        raise InputError(
-            "needs the ", Argument("difference"), " that is to be found", argument="price"
-        )
+        raise InputError("needs the ", Argument("difference"), " to detect", argument="price")
 
 
 def planned_trials(metrics: Sequence[Scores], several: Sequence[int], price: object) -> int | None:
-    """Return the trials of an item that are planned, by default the pilot's; `None` of no plan."""
+    """Return the planned trials per item, by default the pilot's; `None` without a plan."""
     if not several and price is None:
         return None
     trials = several[0] if several else None
@@ -234,37 +234,37 @@ def planned_trials(metrics: Sequence[Scores], several: Sequence[int], price: obj
 
 
 def _answers(scores: Scores, argument: str) -> Repeats:
-    """Return the answers behind means of trials, or say which pilot is needed."""
-    how = "metrics=evalstats.PassAll(1), or of logs with several answers to an item their mean"
+    """Return the answers behind means of trials, or raise with the pilot that is needed."""
+    how = "metrics=evalstats.PassAll(1), or the mean of logs with several answers per item"
     answers = Repeats.of(scores.answers) if scores.has_segments else None
     if answers is None:
-        raise InputError(f"needs a pilot with several trials of an item: {how}", argument=argument)
+        raise InputError(f"needs a pilot with several trials per item: {how}", argument=argument)
     if not (_is_of_means(scores) or _subset(scores)) or scores.units.members is not None:
         raise InputError(
-            f"plans means, pass^k or pass@k of single items' trials, and this is {scores.name} "
-            f"of {plural(scores.units.unit)}: {how}",
+            f"plans means, pass^k or pass@k of single items' trials, but this is {scores.name} of "
+            f"{plural(scores.units.unit)}: {how}",
             argument=argument,
         )
     return answers
 
 
 def _is_of_means(scores: Scores) -> bool:
-    """Say whether a score is the mean of the means of items."""
+    """Return whether a score is the mean of the means of items."""
     first, *others = scores.strata
     return (type(first.metric) is Mean and not others) or _subset(scores) == 1
 
 
 def _subset(scores: Scores) -> int:
-    """Return k of a mean over items of pass^k or pass@k, 0 of what is none."""
+    """Return k of a mean over items of pass^k or pass@k; 0 for other scores."""
     first, *others = scores.strata
     metric = first.metric
     return metric.k if isinstance(metric, (PassAll, PassAny)) and not others else 0
 
 
 def spread_of(scores: Scores, pair: Pair, variance: float) -> TrialSpread:
-    """Return the variances behind that of the differences of two systems on an item.
+    """Return the parts of the variance of the differences of two systems on an item.
 
-    What chance in the pilot's trials adds is taken off; below 0 the items' part is 0.
+    The variance from the pilot's trials is subtracted; the items' part is at least 0.
     """
     answers = _answers(scores, "trials")
     if _subset(scores) > 1:
@@ -276,12 +276,12 @@ def spread_of(scores: Scores, pair: Pair, variance: float) -> TrialSpread:
 
 
 def _of_subsets(scores: Scores, pair: Pair, answers: Repeats, k: int) -> TrialSpread:
-    """Return the same of shares of subsets of k trials, without bias where there are 2k or more."""
+    """Return the same for shares of subsets of k trials, unbiased with 2k trials or more."""
     systems = list(pair)
     counts, right = answers.counts[systems], answers.sums[systems]
     if float(np.min(counts)) < 2 * k:
         raise InputError(
-            f"of {scores.name} needs a pilot with at least {2 * k} trials of every item, got "
+            f"of {scores.name} needs a pilot with at least {2 * k} trials per item, got "
             f"{np.min(counts):g}",
             argument="trials",
         )
@@ -298,17 +298,17 @@ def _of_subsets(scores: Scores, pair: Pair, answers: Repeats, k: int) -> TrialSp
 
 
 def cost(n_items: int | None, trials: int, price: tuple[float, float]) -> float | None:
-    """Return the price of a design, `None` of none."""
+    """Return the price of a design, or `None`."""
     return None if n_items is None else float(n_items * (price[0] + trials * price[1]))
 
 
 def cheapest_of(
     needed: Callable[[int], int | None], price: tuple[float, float], spread: TrialSpread
 ) -> tuple[tuple[int, int | None, float] | None, dict[int, int | None]]:
-    """Return the trials, items and price of the cheapest design, of equal ones with fewer trials.
+    """Return trials, items and price of the cheapest design, with fewer trials on a tie.
 
-    `needed` is how many items with so many trials find the difference; it is returned too, by the
-    number of trials. No design needs fewer items than that with the most trials.
+    `needed` gives the number of items for a number of trials; these numbers are returned too. The
+    design with the most trials needs the fewest items.
     """
     known = {spread.most: needed(spread.most)}
     best: tuple[int, int | None, float] | None = None
@@ -325,27 +325,27 @@ def cheapest_of(
 
 
 def fixed(scores: Scores) -> Scores:
-    """Return what trials alone say of scores of items that are all there are.
+    """Return scores of fixed items, with a variance from trials only.
 
-    Nothing is resampled. Each score has a variance by trials.
+    Nothing is resampled.
     """
     of_strata = [[x.metric.chance(rows) for rows in x.segments] for x in scores.strata]
     known = [[x for x in chances if x is not None] for chances in of_strata]
     n, n_systems, units = scores.units.n, len(scores.systems), scores.units
     if units.sizes is not None or not scores.is_paired or any(len(x) < n_systems for x in known):
         raise InputError(
-            "'all' takes items that both systems have, without groups, and a mean over them; leave "
-            "it out",
+            "'all' needs items that both systems have, without groups, and a mean over items; "
+            "leave it out",
             argument="items",
         )
     chances = np.square([stratum.weight for stratum in scores.strata]) @ np.array(known)
     places, sums = np.zeros(n_systems, dtype=np.intp), np.array([[n, n, n]])
     summed = SummedUnits(n, *units.called, labels=units.labels, places=places, sums=sums)
     note = (
-        f"{scores.name}: these {counted(n, units.unit)} are all there are, and chance is only in "
-        f"their trials. t decides."
+        f"{scores.name}: these {counted(n, units.unit)} are taken as fixed: only their trials "
+        "vary. t is used."
     )
-    # A coordinate for each system: the trials of two have nothing in common.
+    # One coordinate per system: trials of different systems are independent.
     coordinates = np.diag(np.sqrt(chances * (n - 1) / n))
     return replace(
         scores, units=summed, outcomes=None, influence=coordinates, origin=(note,), missing=None
@@ -353,33 +353,33 @@ def fixed(scores: Scores) -> Scores:
 
 
 Ints = NDArray[np.int64]
-#: Items of the table: those that changed, and otherwise the first.
+#: How many items the table shows: changed ones first.
 _MOST_CHANGED, _SHOWN = 50, 5
-#: Items that the sentence names.
+#: How many items the sentence names.
 _TOLD = 5
 _TESTS = {"boschloo": "Boschloo's exact test", "fisher": "Fisher's exact test"}
-#: Of more trials Fisher's test says nearly as much, and Boschloo's takes long.
+#: With more trials Fisher's test has nearly the same power, and Boschloo's is slow.
 _MOST_TABLES = 10_000
-#: Probabilities, and p-values, that differ by less than this share are the same.
+#: Probabilities and p-values that differ by less than this share count as equal.
 _SAME = 1 + 1e-9
-#: Shares over which the largest p-value is taken, and so many of them at a time.
+#: Number of shares over which the largest p-value is taken, and how many at a time.
 _GRID, _AT_ONCE = 1001, 50
 
 
 @dataclass(frozen=True)
 class Case(Record):
-    """An item, with the shares of right answers of two systems.
+    """An item with the shares of right answers of two systems.
 
     Attributes
     ----------
     item : str
-        Its id, or its place from 0; after the task where there are several.
+        Its id, or its place from 0; with several tasks, after the name of the task.
     baseline, system : float
         Share of trials that are right.
     baseline_trials, system_trials : int
-        How many trials there are.
+        Numbers of trials.
     pvalue, pvalue_adjusted : float
-        Of the two-sided test of this item alone, and adjusted over all items.
+        From the two-sided test of this item alone, and adjusted over all items.
 
     Examples
     --------
@@ -413,28 +413,28 @@ class Cases(Several[Case]):
     Attributes
     ----------
     cases : tuple of Case
-        One record an item.
+        One record per item.
     metric, system, baseline : str
-        Whose answers they are.
+        The metric, and the two systems.
     test : {"boschloo", "fisher"}
-        Of each item.
+        The test of each item.
     significance_level : float
-        The chance of any false case is at most this, if the trials of an item are independent.
+        An upper bound on the chance of any false case, if the trials of an item are independent.
     higher_is_better : bool
-        Whether answers that count as 1 are right ones.
+        Whether answers with score 1 are right.
     total : str
-        The difference of the comparison, in words.
+        The total difference of the comparison, in words.
     unit : str
         What an item is called.
     signatures, notes : tuple of str
-        As of a `Comparison`.
+        As in `Comparison`.
 
     Notes
     -----
-    Measured on 20 items of 5 trials, 1,000 data sets each of five distributions of rates: where no
-    item changed, one was named in at most .044 of them, and one that went from 5/5 to 0/5 was named
-    in all. Fisher's test named it in .67 where all rates were 0.5, the worst case. Of 30 items it
-    is Fisher's test that decides: .26 in that case, and .95 to 1 in the others.
+    Measured on 20 items of 5 trials, 1,000 data sets each of five distributions of rates: if no
+    item changed, one was named in at most .044 of them; an item that went from 5/5 to 0/5 was named
+    in all. Fisher's test named it in .67 if all rates were 0.5, the worst case. With 30 items,
+    Fisher's test is used: .26 in that case, and .95 to 1 in the others.
 
     Examples
     --------
@@ -475,7 +475,7 @@ class Cases(Several[Case]):
 
     @property
     def sentence(self) -> str:
-        """What was found: "3 of 20 items are worse: refund-7 5/5 → 0/5, ..."."""
+        """The finding in a sentence: "3 of 20 items are worse: refund-7 5/5 → 0/5, ..."."""
         n, parts = counted(len(self.cases), self.unit), []
         for word, cases in (("worse", self.worse), ("better", self.better)):
             if cases:
@@ -512,14 +512,14 @@ class Cases(Several[Case]):
             self.sentence,
             *total,
             *self.notes,
-            f"Each {self.unit} is tested by itself, two-sided, by {_TESTS[self.test]}. p is "
-            f"adjusted over {n} (Tarone, 1990; Holm, 1979): the chance of any false one is at most "
-            f"{level:g}, if the trials of each {self.unit} do not depend on one another.",
+            f"Each {self.unit} is tested separately, two-sided, with {_TESTS[self.test]}. p is "
+            f"adjusted over {n} (Tarone, 1990; Holm, 1979): the chance of any false finding is at "
+            f"most {level:g}, if the trials of each {self.unit} are independent.",
         ]
 
 
 def _right(case: Case, side: str) -> str:
-    """Return ``4/5``: how many trials are right."""
+    """Return the number of right trials, as ``4/5``."""
     trials = getattr(case, f"{side}_trials")
     return f"{round(getattr(case, side) * trials)}/{trials}"
 
@@ -531,12 +531,12 @@ def cases_of(
     baseline: str | None = None,
     task: str | None = None,
 ) -> Cases:
-    """Say which items got worse, each tested by itself over its trials: `Cases`.
+    """Find the items that got worse, each tested separately over its trials; returns `Cases`.
 
-    For items with several answers that are right or wrong, under any metric of trials, or a
-    mean of logs. Exact tests (Boschloo, 1970, or Fisher, 1935), adjusted over all items of all
-    tasks (Tarone, 1990; Holm, 1979). Parameters are those of `difference`; metrics of the same
-    trials are one.
+    For items with several answers that are right or wrong, with any metric of trials, or a mean
+    from logs. Exact tests (Boschloo, 1970, or Fisher, 1935), adjusted over all items of all tasks
+    (Tarone, 1990; Holm, 1979). Parameters are the same as for `difference`; metrics of the same
+    trials count as one.
 
     Examples
     --------
@@ -565,17 +565,17 @@ def cases_of(
     adjusted = tarone_holm(pvalues, least)
     _, scores = evaluation.with_segments(first, "cases")
     unit, notes = scores.units.segment, []
-    # That of an item alone, which changed as much as it could.
+    # The smallest p-value of a single item, which changed completely.
     reached = least * np.searchsorted(np.sort(least), least * _SAME, side="right")
     if np.min(reached) > level:
-        # Boschloo's p-value of n of n against none is 2/4^n.
+        # Boschloo's p-value of n of n against 0 of n is 2/4^n.
         needed = ceil(log(2 * len(least) / level, 4))
         notes.append(
-            f"With so few trials no single one of {counted(len(least), unit)} could be named: its "
-            f"adjusted p-value is at least {min(1.0, float(np.min(reached))):.2g}. {needed} trials "
-            f"of each would do."
+            f"With so few trials, none of {counted(len(least), unit)} can be named: the smallest "
+            f"possible adjusted p-value is {min(1.0, float(np.min(reached))):.2g}. Use {needed} "
+            "trials of each."
         )
-    # A score of 1 is a right answer, as in trials, whatever is made of them.
+    # A score of 1 is a right answer, as in trials, for all of their metrics.
     is_right = isinstance(scores.strata[0].metric, Trials)
     order = np.lexsort((np.arange(len(pvalues)), pvalues, adjusted))
     columns = (*(right / trials), *trials, pvalues, adjusted)
@@ -596,9 +596,10 @@ def cases_of(
 
 
 def _items_of(evaluation: Evaluation, pairs: Sequence[Difference]) -> tuple[list[str], Ints, Ints]:
-    """Return names of the items of all tasks that both systems answered, trials, right answers.
+    """Return names, trials and right answers of the items that both systems answered.
 
-    Both are `(2, N)`, of baseline and system, and the same under every metric.
+    Over all tasks. Trials and right answers are `(2, N)`, for baseline and system, and the same for
+    every metric.
     """
     names: dict[str, list[str]] = {}
     counts: dict[str, list[Ints]] = {}
@@ -608,17 +609,17 @@ def _items_of(evaluation: Evaluation, pairs: Sequence[Difference]) -> tuple[list
         answers, systems = Repeats.of(scores.answers), scores.systems
         if answers is None:
             raise InputError(
-                "cases are of items with several trials each, and these have one; give lists of "
+                "cases need items with several trials each, but these have one; give lists of "
                 "trials with metrics=evalstats.PassAll(1), or logs with several answers"
             )
-        # Only of 0 and 1 are sums and sums of squares the same.
+        # Sums and sums of squares are equal only for 0 and 1.
         is_whole = np.all(answers.sums == np.rint(answers.sums))
         if not is_whole or np.any(answers.sums != answers.squares):
-            raise InputError("cases are of answers that are right or wrong, with scores of 1 and 0")
+            raise InputError("cases need answers that are right or wrong, with scores of 1 and 0")
         pair = [systems.index(d.baseline), systems.index(d.system)]
         both = np.stack([answers.counts[pair], answers.sums[pair]]).astype(np.int64)
         there, segments = np.flatnonzero(np.all(both[0] > 0, axis=0)), part.segment_names()
-        # Items of several tasks are called after them.
+        # With several tasks, items are named after their task.
         before = f"{d.task}: " if any(d.task != other.task for other in pairs) else ""
         names.setdefault(d.metric, []).extend(f"{before}{segments[i]}" for i in there)
         counts.setdefault(d.metric, []).append(both[..., there])
@@ -627,22 +628,24 @@ def _items_of(evaluation: Evaluation, pairs: Sequence[Difference]) -> tuple[list
     for metric, rows in joined.items():
         if names[metric] != names[first] or not np.array_equal(rows, joined[first]):
             raise InputError(
-                f"is needed: the metrics are of other trials; give one of {', '.join(names)}",
+                "is needed, because the metrics have different trials; give one of "
+                f"{', '.join(names)}",
                 argument="metric",
             )
     if not names[first]:
-        raise InputError("cases need items that both systems answered, and there is none")
+        raise InputError("cases need items that both systems answered, but there are none")
     trials, right = joined[first]
     return names[first], trials, right
 
 
 def _tested(trials: Ints, right: Ints, level: float) -> tuple[str, Floats, Floats]:
-    """Return the test, the p-value of each item, and the smallest that it can have, `(N,)` each.
+    """Return the test, the p-value of each item, and its smallest possible one, `(N,)` each.
 
-    The test is Boschloo's where it can find a single item among all, else Fisher's. Boschloo's
-    smallest p-value is far below Fisher's, but all items can reach it; Fisher's is so small only
-    for some totals of right answers, which say nothing of a change, and Tarone leaves the other
-    items out. The numbers of items and trials decide, never the answers, so that the level holds.
+    The test is Boschloo's if it can find a single item among all, otherwise Fisher's. Boschloo's
+    smallest p-value is far below Fisher's, but all items can reach it. Fisher's is that small only
+    for some totals of right answers, which do not depend on a change, and Tarone's method leaves
+    the other items out. The choice depends only on the numbers of items and trials, never on the
+    answers, so the level holds.
     """
     pvalues, least = np.ones((2, trials.shape[1]))
     numbers = [(int(n), int(m)) for n, m in trials.T]
@@ -662,10 +665,10 @@ def _tested(trials: Ints, right: Ints, level: float) -> tuple[str, Floats, Float
 
 @lru_cache(maxsize=4096)
 def fisher(n: int, m: int, total: int) -> Floats:
-    """Return Fisher's two-sided p-values (1935) of x of n against total - x of m, of each x.
+    """Return Fisher's two-sided p-values (1935) of x of n against total - x of m, for each x.
 
-    x goes from max(0, total - m) to min(n, total). The p-value is the probability, with the total
-    as it is, of what is at most as probable.
+    x goes from max(0, total - m) to min(n, total). The p-value is the probability, given the total,
+    of all outcomes that are at most as probable.
 
     >>> fisher(5, 5, 5).round(4).tolist()
     [0.0079, 0.2063, 1.0, 1.0, 0.2063, 0.0079]
@@ -683,9 +686,9 @@ def fisher(n: int, m: int, total: int) -> Floats:
 def boschloo(n: int, m: int) -> Floats:
     """Return the two-sided p-value of Boschloo's test (1970), `(n + 1, m + 1)`.
 
-    Twice the smaller one-sided p-value, at most 1: the largest chance, over shares π that both
-    have, of tables whose one-sided p-value by Fisher is at most as small. The shares are sin²θ of
-    1,001 values of θ, at which the variance of a share is the same everywhere.
+    Twice the smaller one-sided p-value, at most 1: the largest probability, over common shares π,
+    of tables whose one-sided p-value by Fisher is at most as small. The shares are sin²θ for 1,001
+    values of θ, a scale on which the variance of a share is constant.
 
     >>> print(boschloo(5, 5)[5, 0].round(5))
     0.00195
@@ -699,7 +702,7 @@ def boschloo(n: int, m: int) -> Floats:
     pvalues = np.ones(less.size)
     for one_sided in (less.ravel(), greater.ravel()):
         order = np.argsort(one_sided, kind="stable")
-        # A table is at most as small as all that are not clearly larger.
+        # p-values that are not clearly larger count as equal.
         last = np.searchsorted(one_sided[order], one_sided * _SAME, side="right") - 1
         largest = np.zeros(less.size)
         for block in np.array_split(shares, -(-_GRID // _AT_ONCE)):
@@ -713,13 +716,13 @@ def boschloo(n: int, m: int) -> Floats:
 
 
 def tarone_holm(pvalues: ArrayLike, least: ArrayLike) -> Floats:
-    """Adjust p-values of discrete tests for those alone that could be as small (Tarone, 1990).
+    """Adjust p-values of discrete tests, only for tests that could be as small (Tarone, 1990).
 
-    The smallest p-value is multiplied by the number of tests that can reach it, `least` being the
-    smallest p-value that each can have, which may not depend on the outcome; then the next, by the
-    number of those that are left, and so on as Holm's method (1979) goes. With p-values in place
-    of the level (Hommel and Krummenauer, 1998), so that what is rejected at a level is at any
-    larger one: P(any p_j <= p) is at most p times the number of tests with least_j <= p.
+    The smallest p-value is multiplied by the number of tests that can reach it, with `least` the
+    smallest possible p-value of each, which must not depend on the outcome; then the next, by the
+    number of those that are left, and so on as in Holm's method (1979). It uses p-values instead of
+    a level (Hommel and Krummenauer, 1998), so that a test rejected at one level is also rejected at
+    all larger ones: P(any p_j <= p) is at most p times the number of tests with least_j <= p.
 
     >>> tarone_holm([0.01, 0.04, 0.5], [0.001, 0.03, 0.5]).round(2).tolist()
     [0.01, 0.04, 0.5]
@@ -729,7 +732,7 @@ def tarone_holm(pvalues: ArrayLike, least: ArrayLike) -> Floats:
     p, smallest = np.asarray(pvalues, np.float64), np.asarray(least, np.float64)
     order = np.argsort(p, kind="stable")
     able = smallest[order][None, :] <= p[order][:, None] * (1 + TIE)
-    # Of each, those that are left: itself, and all after it.
+    # For each test, the ones that are left: itself, and all after it.
     factors = np.sum(np.triu(able), axis=1)
     adjusted = np.empty(p.shape)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)

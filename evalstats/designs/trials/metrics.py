@@ -1,4 +1,4 @@
-"""Trials: K answers to each item, right or wrong, and what they say of reliability.
+"""Trials: metrics of reliability from K right or wrong answers to each item.
 
 pass^k, pass@k and the flip rate are functions of sums over items.
 """
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from evalstats.analysis.design import Units
     from evalstats.statistics.segments import SegmentStatistics
 
-#: Columns that all metrics of trials begin with.
+#: The first columns of all metrics of trials.
 _SHARED = ("items", "trials", "right")
-#: Values of each parameter, over all and then where the posterior lies.
+#: Values of each parameter: over the whole range, then over the region of the posterior.
 _GRID = 100
-#: Less dense parts of the posterior than such a share of its top are left out.
+#: Parts of the posterior below this share of its maximum are left out.
 _DENSITY = 1e-7
 
 
 class Trials(Metric):
     """A score of items with several answers each: the base of `PassAll`, `PassAny` and others.
 
-    Hypotheses are one list of 0/1 an item, one number a trial, or an `(N, K)` array. Items may
-    have unlike numbers of trials; one with fewer than the metric needs (`fewest`) is an
-    `InputError` that names it. What was not run is left out of its list, and no failure.
+    Hypotheses are one list of 0/1 per item, one number per trial, or an `(N, K)` array. Items may
+    have different numbers of trials; an item with fewer than the metric needs (`fewest`) raises an
+    `InputError`. Leave trials that were not run out of the list; they are not failures.
 
     A metric of trials sets `name`, `own` (names of its columns beside the items, trials and right
     answers that all have), `fewest` and `of_items`; by default its score is the mean over items of
@@ -61,12 +61,12 @@ class Trials(Metric):
 
     Notes
     -----
-    The page on agents has how often intervals of 50 items of 4 trials hold the truth. They are too
-    short where passes, or failures, are rare.
+    The page on agents shows how often intervals of 50 items with 4 trials contain the true value.
+    They are too short if passes, or failures, are rare.
 
     Examples
     --------
-    The share of items of which most trials are right:
+    The share of items with mostly right trials:
 
     >>> import numpy as np
     >>> class Majority(Trials):
@@ -104,21 +104,21 @@ class Trials(Metric):
     def counted(self, trials: ArrayLike, right: ArrayLike, names: Sequence[str] = ()) -> Floats:
         """Return the statistics of items with so many trials, and right answers, `(N,)` each.
 
-        Errors call items by their names, or by their places.
+        Errors name items by their names, or by their places.
         """
         n, c = np.asarray(trials, np.float64), np.asarray(right, np.float64)
         for i in np.flatnonzero(n < self.fewest)[:1]:
             item = f"item {shown(names[i], 60)}" if len(names) else f"hypotheses[{i}]"
             have = "1 trial" if n[i] == 1 else f"{n[i]:g} trials"
             raise InputError(
-                f"{item} has {have}, and {self.name} needs at least {self.fewest} of every item: "
-                f"run more, leave the item out, or ask for less"
+                f"{item} has {have}, but {self.name} needs at least {self.fewest} per item: run "
+                "more, leave the item out, or use a smaller k"
             )
         columns = np.asarray(self.of_items(n, c), np.float64).reshape(len(n), len(self.own))
         return np.column_stack([np.ones(len(n)), n, c, columns])
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse negative statistics, parts of what is counted, and more right than trials."""
+        """Refuse negative statistics, fractional counts, and more right answers than trials."""
         self._refuse(statistics < 0, f"is negative, but {self.name} counts")
         counted = statistics[..., : len(_SHARED)]
         self._refuse(counted != np.rint(counted), f"is not a whole number, but {self.name} counts")
@@ -126,7 +126,7 @@ class Trials(Metric):
         self._refuse(more, "has more right answers than trials")
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return the mean over items of the first own statistic, `(..., k) -> (...)`; 0 of none."""
+        """Return the mean over items of the first own statistic, `(..., k) -> (...)`."""
         sums = np.asarray(totals, dtype=np.float64)
         return ratio(sums[..., 3], sums[..., 0], 0.0)
 
@@ -136,7 +136,7 @@ class Trials(Metric):
 
     @property
     def signature(self) -> str:
-        """Identity: the kind of metric, and how many trials it is about."""
+        """The kind of metric, and its number of trials."""
         return f"trials:{type(self).__name__}"
 
 
@@ -153,7 +153,7 @@ class MeanOverItems(Trials):
         return slopes
 
     def outcome_columns(self) -> tuple[int, int, float]:
-        """Return the columns of the statistic and of items: pass^k of k trials is a share."""
+        """Return the columns of the statistic and of items: pass^k with k trials is a share."""
         return 3, 0, 1.0
 
 
@@ -166,7 +166,7 @@ class _Passes(MeanOverItems):
     items: Literal["drawn", "all"] = field(default="drawn", repr=False)
 
     own = ("passes",)
-    #: Which trials of a subset have to be right, and how the metric is printed.
+    #: Which trials of a subset have to be right, and the printed name.
     passing: ClassVar[str] = ""
     title: ClassVar[str] = ""
 
@@ -177,14 +177,14 @@ class _Passes(MeanOverItems):
 
     @property
     def signature(self) -> str:
-        """Identity: k, and whether items are all there are."""
+        """k, and whether items are fixed."""
         fixed = {"items": "all"} if self.items == "all" else {}
         return signature_of(trials=self.passing, k=self.k, **fixed)
 
     def unseen(self, table: SegmentStatistics, units: Units) -> Floats | None:
-        """Return the variance by chance in trials, as of `Metric`, where no item shows any.
+        """Return the variance from trials, as in `Metric`, if no item shows any.
 
-        Items of which all have the same share right, neither 0 nor 1, vary by chance at least.
+        If all items have the same share of right answers, neither 0 nor 1, trials still vary.
         """
         variances = np.zeros((len(table.systems), units.n))
         for variance, rows in zip(variances, table.values, strict=True):
@@ -196,7 +196,7 @@ class _Passes(MeanOverItems):
         return variances if np.any(variances) else None
 
     def chance(self, statistics: Floats) -> float | None:
-        """Return the variance of the mean by chance in trials, where items are all there are."""
+        """Return the variance of the mean from trials, if items are fixed."""
         if self.items == "drawn":
             return None
         _, trials, right, *_ = statistics.T
@@ -218,10 +218,10 @@ class PassAll(_Passes):
     k : int
         At least 1; every item needs k trials.
     name : str
-        What tables call it, by default ``pass^k``.
+        Name in tables, by default ``pass^k``.
     items : {"drawn", "all"}
-        Whether items are a sample, or all that is asked about, as the tasks of a benchmark. Then
-        trials are the only chance; rates of items have a beta distribution (Skellam, 1948).
+        Whether items are a sample, or fixed, such as the tasks of a benchmark. With fixed items
+        only trials vary; items' rates have a beta distribution (Skellam, 1948).
 
     Examples
     --------
@@ -245,12 +245,12 @@ class PassAny(_Passes):
 
     .. math:: \frac{1}{N} \sum_i 1 - \binom{K_i - c_i}{k} \Big/ \binom{K_i}{k}
 
-    for c of K trials right. `pass_at_k` gives the same of each item, from counts.
+    for c of K trials right. `pass_at_k` gives the same for each item, from counts.
 
     Parameters
     ----------
     k, name, items
-        As of `PassAll`; tables call it ``pass@k`` by default.
+        As in `PassAll`; the default name is ``pass@k``.
 
     Examples
     --------
@@ -270,22 +270,22 @@ class PassAny(_Passes):
 
 @dataclass(frozen=True)
 class FlipRate(MeanOverItems):
-    r"""Flip rate: the chance that k trials of an item do not all come out alike.
+    r"""Flip rate: the chance that k trials of an item do not all have the same result.
 
     .. math:: \frac{1}{N} \sum_i
         1 - \left[\binom{c_i}{k} + \binom{K_i - c_i}{k}\right] \Big/ \binom{K_i}{k}
 
-    for c of K trials right. With all trials, the default, it is the share of items of which some
-    trials are right and some are wrong; more trials flip more items, so that all items, of all
-    systems, must then have the same number. With k = 2 it is how often two runs disagree,
-    2·p·(1 - p) of an item with the rate p.
+    for c of K trials right. With all trials, the default, it is the share of items with both right
+    and wrong trials. More trials flip more items, so all items of all systems must then have the
+    same number. With k = 2 it is the rate at which two runs disagree, 2·p·(1 - p) for an item with
+    rate p.
 
     Parameters
     ----------
     k : int, optional
         At least 2; by default all trials.
     name : str
-        What tables call it, by default ``flips``, or ``flips@k``.
+        Name in tables, by default ``flips`` or ``flips@k``.
 
     Examples
     --------
@@ -309,33 +309,33 @@ class FlipRate(MeanOverItems):
 
     @property
     def signature(self) -> str:
-        """Identity: k, or that all trials count."""
+        """k, or that all trials count."""
         return signature_of(trials="flips", k="all" if self.k is None else self.k)
 
     def of_items(self, trials: Floats, right: Floats) -> Floats:
         """Return the share of subsets of k trials that are not all alike, `(N, 1)`."""
         if self.k is None:
-            # Items of unlike numbers are refused where all systems are there.
+            # Items with different numbers are refused later, for all systems together.
             return np.asarray((right > 0) & (right < trials), np.float64)[:, None]
         alike = (share_of_subsets(some, trials, self.k) for some in (right, trials - right))
         return np.asarray(1 - sum(alike), np.float64)[:, None]
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse what cannot be counted, and unlike numbers of trials where all of them count."""
+        """Refuse impossible counts, and different numbers of trials if all trials count."""
         super().check_statistics(statistics)
         items, trials = statistics[..., 0], statistics[..., 1]
         numbers = trials[items > 0] / items[items > 0]
         if self.k is None and numbers.size and np.ptp(numbers) > 0:
             least = int(np.min(numbers))
             raise InputError(
-                f"{self.name} of all trials needs the same number of every item, got {least} to "
-                f"{np.max(numbers):g}, and more trials flip more items: give k, the number of "
-                f"trials that it is about, such as FlipRate({max(least, 2)})"
+                f"{self.name} of all trials needs the same number of trials for every item, got "
+                f"{least} to {np.max(numbers):g} (more trials flip more items): give a number of "
+                f"trials k, such as FlipRate({max(least, 2)})"
             )
 
 
 def _counts(hypotheses: Any) -> tuple[Floats, Floats]:
-    """Return trials and right answers of each item, `(N,)` each, or say what is none."""
+    """Return trials and right answers of each item, `(N,)` each."""
     refuse_masked(hypotheses, "hypotheses")
     if isinstance(hypotheses, np.ndarray) and hypotheses.ndim == 2:
         is_answer = (hypotheses == 0) | (hypotheses == 1)
@@ -343,12 +343,13 @@ def _counts(hypotheses: Any) -> tuple[Floats, Floats]:
             raise _no_answer(hypotheses[i, j], i, j)
         n, k = hypotheses.shape
         return np.full(n, float(k)), np.asarray(hypotheses, np.float64).sum(axis=1)
-    items = listed(hypotheses, "hypotheses", "lists of 0 and 1, one an item")
+    items = listed(hypotheses, "hypotheses", "lists of 0 and 1, one per item")
     counts = np.zeros((2, len(items)))
     for i, answers in enumerate(items):
         if isinstance(answers, (str, bytes)) or not hasattr(answers, "__len__"):
             raise InputTypeError(
-                f"hypotheses[{i}] must be a list of 0 and 1, one a trial, got {shown(answers, 60)}"
+                f"hypotheses[{i}] must be a list of 0 and 1, one per trial, got "
+                f"{shown(answers, 60)}"
             )
         for j, answer in enumerate(answers):
             if not isinstance(answer, (bool, int, float, np.generic)) or answer not in (0, 1):
@@ -359,26 +360,26 @@ def _counts(hypotheses: Any) -> tuple[Floats, Floats]:
 
 
 def _no_answer(value: object, i: int, j: int) -> InputError:
-    """Return the error of what is neither 0 nor 1."""
+    """Return the error for an answer that is neither 0 nor 1."""
     gone = value is None or is_missing(value)
-    what = "leave out what was not run" if gone else "1 is a right answer, and 0 a wrong one"
+    what = "leave out trials that were not run" if gone else "1 is a right answer, 0 a wrong one"
     return InputError(f"hypotheses[{i}][{j}] must be 0 or 1, got {shown(value, 60)}; {what}")
 
 
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
-    r"""Return the unbiased estimate of pass@k of each problem (Chen et al., 2021).
+    r"""Return the unbiased estimate of pass@k for each problem (Chen et al., 2021).
 
     .. math:: 1 - \binom{n - c}{k} \Big/ \binom{n}{k}
 
     for n answers, c of them right: the share of subsets of k answers with a right one. Give the
-    result to `Mean`: problems are resampled, which carries the chance in their answers too.
+    result to `Mean`: problems are resampled, which also covers the chance in their answers.
 
     Parameters
     ----------
     n : int or array_like of int
-        Answers to each problem, at least k; one number where it is the same for all.
+        Number of answers per problem, at least k; a single number if it is the same for all.
     c : array_like of int, shape (N,)
-        Right ones among them, 0 to n.
+        Number of right answers, 0 to n.
     k : int
         At least 1.
 
@@ -403,8 +404,8 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
         raise InputError(f"c[{i}] must be at most n, got {right[i]:g} right of {answers[i]:g}")
     for i in np.flatnonzero(answers < k)[:1]:
         raise InputError(
-            f"n must be at least k: problem {i} has {answers[i]:g} answers, which do not tell "
-            f"pass@{k}; sample more, or take a smaller k"
+            f"n must be at least k: problem {i} has {answers[i]:g} answers, too few for pass@{k}; "
+            "sample more, or use a smaller k"
         )
     return np.asarray(1 - share_of_subsets(answers - right, answers, k))
 
@@ -412,7 +413,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
 def share_of_subsets(
     part: NDArray[np.float64], whole: NDArray[np.float64], k: int
 ) -> NDArray[np.float64]:
-    """Return the share of subsets of k among so many that lie within some, `(N,)` each.
+    """Return the share of subsets of k of the items that lie within `some`, `(N,)` each.
 
     C(some, k) / C(of, k), one drawn after the other: the products stay in [0, 1].
     """
@@ -429,19 +430,19 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
     return counts
 
 
-#: The metrics of trials by the words of a log's `epochs`, where K is a number.
+#: The metrics of trials by the values of the option `epochs`; K is a number.
 OF_TRIALS: dict[str, Callable[..., Trials]] = {
     "pass^K": PassAll,
     "pass@K": PassAny,
     "flips": FlipRate,
     "flips@K": FlipRate,
 }
-#: What `epochs` of a log can be.
+#: Values of `epochs`.
 EPOCHS = ("mean", "runs", *(word for word in OF_TRIALS if word != "flips@K"))
 
 
 def trials_named(word: object, score: str = "") -> Trials | None:
-    """Return the metric of a word above, called after a score, or nothing.
+    """Return the metric for a value of `epochs`, named after a score, or `None`.
 
     >>> trials_named("pass^4", "acc")
     PassAll(k=4, name='acc pass^4')
@@ -456,10 +457,10 @@ def trials_named(word: object, score: str = "") -> Trials | None:
 
 
 def chance_in_trials(trials: Floats, right: Floats, k: int) -> Floats:
-    """Return the variance of C(c, k)/C(K, k), of c of K trials right, by chance in trials, `(N,)`.
+    """Return the variance from trials of C(c, k)/C(K, k), for c of K trials right, `(N,)`.
 
-    What is expected of an item of which so many are right: rates have the beta distribution of the
-    posterior's means, whatever k is.
+    It is the expected variance given the right answers; rates have a beta distribution with the
+    posterior's means, the same for all k.
 
     >>> chance_in_trials(np.full(40, 4.0), np.repeat([4.0, 2.0], 20), 1).round(3)[[0, -1]].tolist()
     [0.025, 0.052]

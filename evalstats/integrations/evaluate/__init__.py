@@ -1,11 +1,11 @@
 """Hugging Face `evaluate`: scores of texts with their intervals, as a module in a local folder.
 
-`FOLDER` is that folder, and the name of a metric its configuration::
+`FOLDER` is the folder, and the name of a metric is the configuration::
 
     chrf = evaluate.load(FOLDER, "chrf")
     chrf.compute(predictions=outputs, references=references)
 
-`add_batch` and `evaluate.combine` work as of any module.
+`add_batch` and `evaluate.combine` work as for any module.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from evalstats.analysis.options import EstimateOptions
 
-#: What ``evaluate.load`` takes as the path of the module.
+#: The path of the module for ``evaluate.load``.
 FOLDER = str(Path(__file__).parent)
 
 
@@ -44,10 +44,10 @@ def scored(
     references: Sequence[str] | Sequence[Sequence[str]],
     **options: Unpack[EstimateOptions],
 ) -> dict[str, float]:
-    """Return what the module computes: the score, its interval and its standard error.
+    """Return the score, its interval and its standard error, by name.
 
-    Keys are the metric's name, alone and with ``_low``, ``_high`` and ``_standard_error``. Of each
-    of N outputs there is a reference, or a list of them; `options` are those of `estimate`.
+    Keys are the metric's name, alone and with ``_low``, ``_high`` and ``_standard_error``. Each of
+    N outputs has a reference, or a list of references; `options` are the options of `estimate`.
 
     Examples
     --------

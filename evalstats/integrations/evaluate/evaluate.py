@@ -1,4 +1,4 @@
-"""The module that `evaluate` copies into its cache and runs there; evalstats does the work."""
+"""The module that `evaluate` copies into its cache and runs there; it calls evalstats."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ The score of a corpus with its confidence interval, by evalstats: BLEU, chrF and
 """
 _INPUTS = """
 Args:
-    predictions: texts, one a segment.
-    references: a text for each, or a list of texts.
+    predictions: texts, one per segment. references: a text for each, or a list of texts.
     confidence_level, method, n_resamples, groups, strata, rng: as in `evalstats.estimate`.
 Returns:
     The score under the metric's name, such as 'bleu', and 'bleu_low', 'bleu_high' and
@@ -30,10 +29,10 @@ Returns:
 
 
 class EvalstatsScore(evaluate.Metric):
-    """The score of a metric that `evalstats` knows by name, which is the configuration's."""
+    """The score of one of `evalstats`' metrics; the configuration is its name."""
 
     def _info(self) -> Any:
-        """Return what `evaluate` wants to know of a module."""
+        """Return the description of the module for `evaluate`."""
         self._metric = metric_named(self.config_name)
         text = Value("string")
         return evaluate.MetricInfo(

@@ -9,17 +9,17 @@ from evalstats.logs.formats.lm_eval import LM_EVAL
 from evalstats.logs.formats.tables import TABLE
 from evalstats.logs.formats.translation import COMET, MEETEVAL, MT_METRICS_EVAL, NUMBERS, WMT
 
-#: In the order in which they are asked whether a file or folder is theirs.
+#: In the order in which they are tried on a file or folder.
 FORMATS = (
     LM_EVAL,  # lm-evaluation-harness, `results_*.json` and `samples_*.jsonl`
     INSPECT,  # Inspect, `.json` and `.eval`
     HELM,  # HELM, `per_instance_stats.json`
     EVERY_EVAL_EVER,  # Every Eval Ever, instances in JSON lines
-    COMET,  # COMET, `--to_json` or what it prints
-    NUMBERS,  # scores of one system, one a line
+    COMET,  # COMET, `--to_json` or its printed output
+    NUMBERS,  # scores of one system, one per line
     MT_METRICS_EVAL,  # mt-metrics-eval, `.seg.score`
     MEETEVAL,  # meeteval, `*_per_reco.json`
-    WMT,  # WMT's automatic scores, JSON lines a system
+    WMT,  # WMT's automatic scores, one file of JSON lines per system
     PROMPTFOO,  # promptfoo, `results.json`
     DEEPEVAL,  # DeepEval, `test_run_*.json`
     OPENAI_EVALS,  # OpenAI evals, JSON lines of `oaieval`
@@ -27,6 +27,6 @@ FORMATS = (
     TAU2_BENCH,  # tau2-bench, results
     SWE_BENCH,  # SWE-bench, the report of a run
     ALPACA_EVAL,  # AlpacaEval, `annotations.json`
-    ARENA,  # LMArena, MT-bench, arena-hard: who was preferred to whom
+    ARENA,  # LMArena, MT-bench, arena-hard: pairwise preferences
     TABLE,  # tables of scores, long or wide, from CSV, TSV, JSON lines and frames
 )

@@ -1,17 +1,17 @@
 """Agents and applications: tau-bench, tau2-bench and SWE-bench, promptfoo and DeepEval.
 
-What ended with an error counts as the benchmark counts it, and the log says how much that is: a
-trial of tau-bench has the reward 0, an instance of SWE-bench is not resolved, a test of promptfoo
-or DeepEval has failed. What tau2-bench does not evaluate is missing. A file has one agent, or a
-folder several.
+Errors count as in the benchmark, and the log reports their number: a trial of tau-bench has the
+reward 0, an instance of SWE-bench is not resolved, a test of promptfoo or DeepEval has failed.
+Trials that tau2-bench does not evaluate are missing. A file has one agent, and a folder may have
+several.
 
 promptfoo writes `results.json`, of any version, and JSON lines of results. A system is a provider
-with a prompt. Tests are known by what they ask, since each repetition has a number of its own;
-those that ask the same are answers to one item.
+with a prompt. Tests are identified by their content, since each repetition has its own number;
+tests with the same content are answers to one item.
 
-DeepEval has a test run in JSON, or what `evaluate` returned. A metric that ended with an error has
-no score. What is better under a metric is told by which of its scores pass: those above its
-threshold, or those below.
+DeepEval has a test run in JSON, or the return value of `evaluate`. A metric that ended with an
+error has no score. The direction of a metric follows from the scores that pass: above its
+threshold, or below.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ from evalstats.logs.log import Format, Reading, begins, ended, fewer, settings_o
 from evalstats.logs.rows import Answers, Key, Rows, direction, is_finite
 from evalstats.logs.sources import Source, json_lines, read_json, without_suffix
 
-#: What tau-bench calls a file: agent, range of tasks (0 to -1 is all), user, time.
+#: tau-bench's file names: agent, range of tasks (0 to -1 is all), user, time.
 _NAME = re.compile(r"(.+)_range_(-?\d+)-(-?\d+)_user-(.+)_\d+")
-#: What published files are called, by the domain of their tasks: gpt-4o-airline, or airline.
+#: Names of published files, with the domain of their tasks: gpt-4o-airline, or airline.
 _DOMAIN = re.compile(r"(?:(.+)[-_])?(airline|retail|telecom)", re.IGNORECASE)
-#: What tau2-bench says of a run: which agent was in which environment.
+#: tau2-bench's description of a run: the agent and the environment.
 _TAU2_INFO = ("agent_info", "environment_info")
-#: Ends after which tau2-bench evaluates nothing (`NON_EVALUABLE_TERMINATION_REASONS`).
+#: Terminations that tau2-bench does not evaluate (`NON_EVALUABLE_TERMINATION_REASONS`).
 _UNSCORED = ("infrastructure_error", "context_window_exceeded", "unexpected_error")
-#: SWE-bench's lists of instances, with the score of those in it, or what is said of those without.
-#: What is in a later list counts.
+#: SWE-bench's lists of instances, with their score, or a phrase if they have none. Later lists take
+#: precedence.
 _LISTS: dict[str, float | str] = {
     "submitted_ids": "have no verdict",
     "resolved_ids": 1.0,
     "unresolved_ids": 0.0,
     "empty_patch_ids": 0.0,
     "error_ids": "ended with an error",
-    "infra_failure_ids": "failed for want of the machine",
+    "infra_failure_ids": "failed because of the infrastructure",
     "failed_ids": "failed to run",
     "pending_ids": "are pending",
     "incomplete_ids": "were not run",
@@ -64,16 +64,16 @@ _LISTS: dict[str, float | str] = {
 
 
 def _asked(task: Any, *keys: str) -> str:
-    """Return a hash of what a user wants and of what is right; empty where that is not there."""
+    """Return a hash of the user's request and the right actions; empty if they are missing."""
     texts = [as_label(get(task, key)) for key in keys]
     return fingerprint(*texts) if any(texts) else ""
 
 
 def _tau_bench(reading: Reading) -> Iterator[Rows]:
-    """Yield the rewards of each file; agents are called by what tau-bench calls their files.
+    """Yield the rewards of each file; agents are named as in tau-bench's file names.
 
-    Only the name of a file says the domain, which is the task. The agent of ``airline.json`` is
-    called after the folder.
+    The domain, which is the task, is only in the file name. The agent of ``airline.json`` is named
+    after the folder.
     """
     named: dict[Path, tuple[str, str]] = {}
     for path in reading.files:
@@ -113,7 +113,7 @@ def _tau_bench(reading: Reading) -> Iterator[Rows]:
 
 
 def _tau2_bench(reading: Reading) -> Iterator[Rows]:
-    """Yield the rewards of each file: those of one agent in one domain."""
+    """Yield the rewards of each file, one agent in one domain."""
     for path in reading.files:
         where, results = str(path), reading.json(path)
         about = require(results, "info", where=where)
@@ -124,7 +124,9 @@ def _tau2_bench(reading: Reading) -> Iterator[Rows]:
             files = sorted((path.parent / "simulations").glob("*.json"))
             simulations = [read_json(file) for file in files]
         if not isinstance(simulations, list) or not simulations:
-            raise InputError(f"{path} has no simulations, nor has a folder 'simulations' beside it")
+            raise InputError(
+                f"{path} has no simulations, and there is no folder 'simulations' beside it"
+            )
         answers, reasons = Answers(where, "simulation"), Counter[str]()
         for i, one in enumerate(simulations):
             at, ending = f"{where}, simulation {i}", one.get("termination_reason")
@@ -152,10 +154,10 @@ def _tau2_bench(reading: Reading) -> Iterator[Rows]:
 
 
 def _swe_bench(reading: Reading) -> Iterator[Rows]:
-    """Yield whether instances were resolved, of each report ``MODEL.RUN.json``, called as it is."""
+    """Yield whether instances were resolved, for each report ``MODEL.RUN.json``."""
     for path in reading.files:
         report, answers = reading.json(path), Answers(str(path), "instance")
-        # The list in which each instance is: {"django__django-1": "error_ids"}.
+        # The list of each instance: {"django__django-1": "error_ids"}.
         endings: dict[str, str] = {}
         for name in _LISTS:
             ids = report.get(name) or []
@@ -171,16 +173,16 @@ def _swe_bench(reading: Reading) -> Iterator[Rows]:
             endings |= {label(item, f"{name} of {path}"): name for item in ids}
         if not endings:
             raise InputError(f"{path} names no instances")
-        # What was submitted and not asked for is in no other list, and is not counted.
+        # Submitted instances that are in no other list were not requested, and are not counted.
         total, n_whole = report["total_instances"], len(endings)
         unasked = [item for item, name in endings.items() if name == "submitted_ids"]
         is_part = is_finite(total) and n_whole - len(unasked) <= total < n_whole
         if is_part and unasked:
             endings = {item: name for item, name in endings.items() if item not in {*unasked}}
-            line = f"{len(unasked):,} of {n_whole:,} submitted instances of {path}, of which the "
+            line = f"{len(unasked):,} of {n_whole:,} submitted instances of {path}, but the "
             reading.skipped.append(f"{line}report counts {total:,}")
         for i, (item, ending) in enumerate(endings.items()):
-            # "django__django-11099" is of the repository django/django.
+            # "django__django-11099" belongs to the repository django/django.
             labels = {"repo": item.rpartition("-")[0].replace("__", "/")}
             score = _LISTS[ending]
             answers.add(i, item, labels, {"resolved": None if isinstance(score, str) else score})
@@ -230,19 +232,19 @@ SWE_BENCH = Format(
 _PASSED, _SCORE = "passed", "score"
 #: promptfoo's reason of a failure: an error, not an assertion.
 _ERROR = 2
-#: What of an assertion says what is asserted.
+#: Fields of an assertion with its content.
 _ASSERTED = ("type", "value", "threshold", "metric", "weight")
-#: What the statistics of all results have, by what those of one prompt call it.
+#: Names in the statistics of all results, by the names in the statistics of one prompt.
 _STATS = {"testPassCount": "successes", "testFailCount": "failures", "testErrorCount": "errors"}
-#: Names that DeepEval gives to test cases which have none.
+#: Names that DeepEval gives to unnamed test cases.
 _NUMBERED = re.compile(r"(conversational_)?test_case_\d+")
 _CASES = ("testCases", "conversationalTestCases", "test_results")
-#: What a case says of what was asked and expected.
+#: Fields of a case with the question and the expected answer.
 _ASKED = ("input", "expectedOutput", "expected_output", "scenario", "expectedOutcome")
 
 
 def _results(document: Any) -> list[Any]:
-    """Return the results of tests, which the first version had one level higher."""
+    """Return the results of tests, which were one level higher in the first version."""
     inner = get(document, "results", "results")
     results = get(document, "results") if inner is None else inner
     return results if isinstance(results, list) else []
@@ -256,9 +258,9 @@ def _is_promptfoo(source: Source) -> bool:
 
 
 class _Column(NamedTuple):
-    """The results of one provider with one prompt, each with its place and what its test asks.
+    """The results of one provider with one prompt, each with its place and the content of its test.
 
-    `number` is that of the prompt, which differs between providers; None where there is none.
+    `number` is the number of the prompt, which differs between providers, or None.
     """
 
     provider: str
@@ -268,7 +270,7 @@ class _Column(NamedTuple):
 
 
 def _test_of(record: Any, where: str) -> tuple[str, str, str]:
-    """Return a hash of what the test of a result asks, its description and its variables."""
+    """Return a hash of the content of a result's test, its description and its variables."""
     test = record.get("testCase") or {}
     given = get(test, "vars") or record.get("vars") or {}
     if not isinstance(given, dict):
@@ -294,7 +296,7 @@ def _column_of(record: Any, where: str) -> _Column:
 
 
 def _systems(columns: Sequence[_Column]) -> list[str]:
-    """Return the name of each system: its provider, and its prompt where there are several."""
+    """Return the name of each system: its provider, and its prompt if there are several."""
     providers = [as_name(column.provider) for column in columns]
     if len(set(providers)) == len(providers):
         return providers
@@ -307,7 +309,7 @@ def _systems(columns: Sequence[_Column]) -> list[str]:
 
 
 def _test_names(tests: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Return the names of tests by what they ask: their descriptions, or else their variables."""
+    """Return the names of tests by the hash of their content: descriptions, or else variables."""
     counts = Counter(description for description, _ in tests.values())
     names = {}
     for asked, (description, variables) in tests.items():
@@ -334,13 +336,13 @@ def _values(result: Any, errors: list[Any], where: str) -> dict[str, Any]:
 
 
 def _prompts(document: Any) -> list[Any]:
-    """Return what a document says of each prompt."""
+    """Return a document's entries for prompts."""
     inner = get(document, "results")
     return get(inner, "prompts") or get(inner, "table", "head", "prompts") or []
 
 
 def _stated(column: _Column, document: Any, is_alone: bool) -> Any:
-    """Return promptfoo's numbers of the results of a prompt, or of all where it is alone."""
+    """Return promptfoo's statistics of a prompt, or of all results if it is the only one."""
     prompts, number, stated = _prompts(document), column.number, None
     if number is not None and 0 <= number < len(prompts):
         stated = get(prompts[number], "metrics")
@@ -351,7 +353,7 @@ def _stated(column: _Column, document: Any, is_alone: bool) -> Any:
 
 
 def _order(result: tuple[int, Any, str]) -> int:
-    """Return the number of the test of a result, 0 where it has none."""
+    """Return the number of the test of a result, 0 if it has none."""
     number = result[1].get("testIdx")
     return number if isinstance(number, int) else 0
 
@@ -363,7 +365,7 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
     if source.suffix == ".jsonl":
         records = [record for _, record in json_lines(source.path)]
     columns, tests = dict[Any, _Column](), dict[str, tuple[str, str]]()
-    # The metrics that any result of a test has.
+    # The metrics of all results of a test.
     metrics = defaultdict[str, set[str]](lambda: {_PASSED, _SCORE})
     for i, record in enumerate(records):
         require(record, "success", where=f"{where}, result {i}")
@@ -404,7 +406,7 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
             hashes = answers.labels["test_hash"]
             # A test without an assertion of the metric is unscored.
             means[[metric not in metrics[hashes[j]] for j in items.order]] = 0.0
-            # promptfoo counts errors as tests that have failed, with a score of 0.
+            # promptfoo counts errors as failed tests, with a score of 0.
             is_counted = metric in totals
             yield answers.rows(
                 Key("", metric),
@@ -428,12 +430,12 @@ def _is_deepeval(source: Source) -> bool:
 
 
 def _objects(value: Any) -> list[Any]:
-    """Return the objects of a list, none of anything else."""
+    """Return the objects of a list, or nothing for other values."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _deepeval(reading: Reading) -> Iterator[Rows]:
-    """Yield the rows of each run; runs of one name in a folder are called after their files."""
+    """Yield the rows of each run; runs with equal names in a folder are named after their files."""
     files = [reading.source.path.absolute()] if len(reading.files) == 1 else reading.files
     names = [without_suffix(file) for file in files]
     runs = [reading.json(path) for path in reading.files]
@@ -452,7 +454,7 @@ def _deepeval_run(reading: Reading, where: str, run: Any, system: str) -> Iterat
     """Yield the scores of each metric, and whether test cases passed."""
     answers, seen = Answers(where, "test case"), Counter[str]()
     errors: dict[str, list[Any]] = defaultdict(list)
-    # Whether the scores of a metric that pass are the high ones, as far as each says it.
+    # Whether high scores pass, for each metric for which it is known.
     sides: dict[str, set[bool]] = defaultdict(set)
     cases = [case for name in _CASES for case in run.get(name) or []]
     for i, (case, (item, asked)) in enumerate(zip(cases, _named(cases, where), strict=True)):
@@ -466,7 +468,7 @@ def _deepeval_run(reading: Reading, where: str, run: Any, system: str) -> Iterat
     n_whole = sum(counts) if all(isinstance(n, int) for n in counts) else None
     n_there = sum(isinstance(case.get("success"), bool) for case in cases)
     for metric, scores in answers.values.items():
-        # Test cases need not all have the same metrics; one with an error has it, without a score.
+        # Test cases may have different metrics; a metric with an error has no score.
         means = answers.means(metric, items)
         means[[place not in scores for place in items.order]] = 0.0
         side, lost, failed = sides[metric], ended("scores", errors[metric]), ""
@@ -489,10 +491,10 @@ def _deepeval_run(reading: Reading, where: str, run: Any, system: str) -> Iterat
 
 
 def _named(cases: Sequence[Any], where: str) -> list[tuple[str, str]]:
-    """Return the name of the item of each test case, and a hash of what was asked and expected.
+    """Return the item's name for each test case, and a hash of question and expected answer.
 
-    The name is that of the case. Cases without a name of theirs that ask the same are answers to
-    the first of them, and where cases of one name ask different things a hash is added to it.
+    The name is the name of the case. Unnamed cases with the same content are answers to the first
+    of them. If cases with equal names have different content, a hash is added to the name.
     """
     items = []
     first: dict[str, str] = {}
@@ -536,7 +538,7 @@ def _scores_of(
         if score != threshold:
             sides[name].add((score > threshold) is bool(success))
         elif success and threshold in (0, 1):
-            # A strict threshold is the best score there is: 1 where more is better, 0 where less.
+            # A strict threshold is the best score: 1 if higher is better, else 0.
             sides[name].add(threshold == 1)
     passed = case.get("success")
     if passed is not None:
@@ -548,8 +550,8 @@ def _scores_of(
 
 
 def _mean_stated(run: Any, metric: str) -> float | None:
-    """Return the mean of the scores that the run states for a metric, None where it states none."""
-    # The scores of spans are among those of the run.
+    """Return the mean of a metric's scores that the run reports, or None."""
+    # The scores of spans are included in the run's.
     if any(case.get("trace") for case in run.get("testCases") or []):
         return None
     stated = [one for one in _objects(run.get("metricsScores")) if one.get("metric") == metric]

@@ -1,15 +1,15 @@
-"""Who was preferred to whom: tables of battles (LMArena, MT-bench, arena-hard), and AlpacaEval.
+"""Pairwise preferences: tables of battles (LMArena, MT-bench, arena-hard), and AlpacaEval.
 
-A row of a table (CSV, TSV, JSON, JSON lines, a frame) says which of two systems was preferred:
-columns model_a, model_b and winner. In logs of judges there are two games, with the places of both
-systems swapped: MT-bench's count as a win where both say so, and else as a tie, as FastChat counts
-them; arena-hard's are two battles, of which ``A>>B`` is one as ``A>B`` is, where arena-hard itself
-writes it down three times. Each system has a row for every battle of its own: 1, 1/2 or 0.
+A row of a table (CSV, TSV, JSON, JSON lines, a frame) has a preference between two systems: columns
+model_a, model_b and winner. In logs of judges there are two games, with the two systems in swapped
+order. MT-bench's count as a win if both agree, and otherwise as a tie, as in FastChat. arena-hard's
+are two battles; ``A>>B`` counts once, like ``A>B``, although arena-hard itself repeats it three
+times. Each system has a row for each of its battles: 1, 1/2 or 0.
 
-AlpacaEval's `annotations.json` has the preferences of an annotator between two outputs: 1 where the
-first output is better, 2 where the second is, 1.5 (or 0) for a tie, or any number between 1 and 2.
-The score of the second, whose system is that of the log, is the preference less 1: a win is 1, a
-tie 0.5. A preference that is not there is missing.
+AlpacaEval's `annotations.json` has the preferences of an annotator between two outputs: 1 if the
+first output is better, 2 if the second is, 1.5 (or 0) for a tie, or any number between 1 and 2. The
+score of the second output's system, which is the log's system, is the preference minus 1: a win is
+1, a tie 0.5.
 """
 
 from __future__ import annotations
@@ -46,30 +46,30 @@ from evalstats.logs.sources import Source, json_lines, text_blocks
 from evalstats.metrics import Mean
 
 NAME = "arena (model_a, model_b, winner)"
-#: What the share of wins is called, of which ties are a half.
+#: Name of the share of wins, with ties as a half.
 METRIC = "win rate"
 
 _TABLES = (".csv", ".tsv")
-#: What MT-bench's two games and arena-hard's judgments have.
+#: Fields of MT-bench's two games and arena-hard's judgments.
 _MT_BENCH = ("model_1", "model_2", "g1_winner", "g2_winner")
 _ARENA_HARD = ("model", "games")
-#: What arena-hard's judges say of A and B, and who won.
+#: arena-hard's verdicts on A and B, and the winner.
 _VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B>A": "b", "B>>A": "b"}
-#: Labels that tables have anyway: what was asked, who judged, and of what kind it is.
+#: Labels that are always kept: the question, the judge, and the category.
 _LABELS = (*ASKED, *VOTERS, "language", "category", "turn")
-#: The label that keeps who won, as it is written.
+#: The label that keeps the winner as it is written.
 WINNER = "winner"
-#: The label that keeps which system was shown first, where that is known.
+#: The label that keeps which system was shown first, if known.
 SHOWN_FIRST = "shown first"
 
 
 def are_named(columns: Mapping[str, str | None]) -> bool:
-    """Return whether the roles of columns that a caller names are those of battles."""
+    """Return whether a caller's roles of columns are roles of battles."""
     return not set(OF_BATTLES).isdisjoint(columns.values())
 
 
 def _is_arena(source: Source) -> bool:
-    """Return whether the header of a table, or its first row, is of battles or a judge's games."""
+    """Return whether a table's header, or its first row, has battles or a judge's games."""
     if source.suffix in _TABLES:
         line = re.split("[\r\n]", source.head.decode("utf-8-sig", "replace"), maxsplit=1)[0]
         names = [name.strip(' "') for name in line.split(delimiter_of(line, source.suffix))]
@@ -104,7 +104,7 @@ def read_frame(frame: Any, wanted: Wanted) -> Log:
 def _battles(
     rows: Iterable[tuple[int, Any]], where: str
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the number of each row with its battles: itself, or the games of a judge."""
+    """Yield the number of each row with its battles: the row itself, or a judge's games."""
     for line, record in rows:
         if not isinstance(record, dict):
             raise InputError(f"{where} {line} must be a JSON object")
@@ -114,11 +114,11 @@ def _battles(
             winner = both.pop() if len(both) == 1 else None if "error" in both else "tie"
             names = {"model_a": record["model_1"], "model_b": record["model_2"]}
             winner = None if winner == "error" else winner
-            # Both orders are one battle.
+            # Both orders count as one battle.
             yield line, {**rest, **names, "winner": winner, SHOWN_FIRST: ""}
         elif has(record, *_ARENA_HARD) and isinstance(record["games"], list):
             rest = {k: v for k, v in record.items() if k not in (*_ARENA_HARD, "baseline")}
-            # Where it is not said, the first system is this one.
+            # The default of the first system.
             sides = [record.get("baseline") or "baseline", record["model"]]
             # The second game has the answers in the other order.
             for game, order in zip(record["games"][:2], (sides, sides[::-1]), strict=False):
@@ -130,7 +130,7 @@ def _battles(
 
 
 def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
-    """Yield the rows of each system: its battles, which are called by their numbers, from 1 on."""
+    """Yield the rows of each system: its battles, numbered from 1."""
     roles = wanted.columns
     check_named(table.path, list(table.cells), roles)
     if others := [str(role) for role in roles.values() if role not in (*OF_BATTLES, "label", None)]:
@@ -139,13 +139,13 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
             argument="columns",
         )
     cells = {c: table.cells[c] for c in table.cells if roles.get(c, "") in ("", "label")}
-    # What the caller says comes last, since the last of two names counts.
+    # The caller's roles come last, since the last of two names counts.
     cells |= {str(role): table.cells[name] for name, role in roles.items() if role in OF_BATTLES}
     table, known = table._replace(cells=cells), columns_of_battles(cells)
     if known is None:
         raise InputError(
             f"{table.path} needs columns model_a, model_b and winner, got "
-            f"{', '.join(map(repr, cells))}; say which they are with ",
+            f"{', '.join(map(repr, cells))}; name them with ",
             Argument("columns", {"left": "model_a"}),
         )
     places = [i for i, who in enumerate(table.cells[known[2]]) if who is not None and who != ""]
@@ -161,14 +161,14 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     named_labels = [name for name, role in roles.items() if role == "label"]
     asked_for = {plain(name): name for name in (*named_labels, *wanted.labels)}
     is_said = SHOWN_FIRST in table.cells
-    # What is not said of judges' games is known of battles.
+    # Direction and reported scores are only known for battles.
     labels = {WINNER: winner, SHOWN_FIRST: [""] * len(places) if is_said else first}
     for column in table.cells:
         if column not in known and plain(column) in (*_LABELS, *asked_for):
             labels[asked_for.get(plain(column), column)] = named(column)
     n, n_gone = len(table.lines), len(table.lines) - len(places)
     if n_gone:
-        skipped.append(f"{n_gone:,} of {n:,} battles, which name no winner")
+        skipped.append(f"{n_gone:,} of {n:,} battles, which have no winner")
     for i, system in enumerate(battles.systems):
         is_there = battles.pairs == i
         at = np.flatnonzero(is_there.any(axis=1))
@@ -213,7 +213,7 @@ def _alpaca_eval(reading: Reading) -> Iterator[Rows]:
 
 
 def _win(preference: object, where: str) -> float | None:
-    """Return a preference as the score of the second system, None where there is none."""
+    """Return a preference as the score of the second system, or None."""
     if preference == "" or is_missing(preference):
         return None
     # Older versions wrote a tie as 0.
@@ -224,7 +224,7 @@ def _win(preference: object, where: str) -> float | None:
 
 
 def _leaderboard(path: Path) -> dict[str, tuple[float | None, int | None]]:
-    """Return win rates, and of how many preferences, by system; another run may have made them."""
+    """Return win rates and numbers of preferences by system, perhaps from another run."""
     stated = {}
     for row in csv.DictReader(chain.from_iterable(text_blocks(path))) if path.is_file() else ():
         numbers, _ = as_floats([row.get(name) for name in ("win_rate", "n_total")])

@@ -1,20 +1,20 @@
 """HELM, Every Eval Ever, OpenAI evals and Inspect.
 
-HELM's `per_instance_stats.json` has `run_spec.json` and `stats.json` beside it. HELM adds up what a
-metric found for every instance and divides by how often it found something; of several train trials
-it takes the mean. What it derives from several instances (the worst of the perturbations,
-perplexity, calibration) is not in the file.
+HELM's `per_instance_stats.json` has `run_spec.json` and `stats.json` beside it. HELM divides the
+sum of a metric's values over instances by their number, and averages several train trials.
+Statistics derived from several instances (the worst of the perturbations, perplexity, calibration)
+are not in the file.
 
 Every Eval Ever has a line of JSON for one score of one sample (schema 0.2,
-`instance_level_eval.schema.json`). The file beside, without "_samples" and with ".json", has the
-direction of the scores, their means and the number of lines.
+`instance_level_eval.schema.json`). The file with the same name without "_samples", in ".json", has
+the direction of the scores, their means and the number of lines.
 
-`oaieval` writes a line of JSON for what was run and one for each event. The events "match" and
-"metrics" have scores of a sample; several of one kind are answers to it. A sample that has other
-events only, such as an error, has no score. The final report may be anywhere below the first line,
-since events are written in blocks.
+`oaieval` writes one line of JSON for the run and one for each event. The events "match" and
+"metrics" have scores of a sample; several events of one kind are several answers. A sample with
+only other events, such as an error, has no score. The final report may be anywhere below the first
+line, since events are written in blocks.
 
-Inspect writes logs in `.json` and in `.eval`: one, or a folder of those of any models. "C", "I",
+Inspect writes logs in `.json` and in `.eval`: one log, or a folder of logs of any models. "C", "I",
 "P" and "N" are 1, 0, 0.5 and 0, as in its ``value_to_float``.
 """
 
@@ -64,13 +64,13 @@ from evalstats.logs.rows import (
 from evalstats.logs.sources import Source, beside, json_lines, opened_zip, zip_json
 
 _HELM_FILE = "per_instance_stats.json"
-#: What HELM counts beside the scores; read where a metric is asked for by name.
+#: HELM's counts that are not scores; only read if requested by name.
 _HOUSEKEEPING = re.compile(
     r"num_.*|finish_reason_.*|training_.*_cost|inference_.*runtime.*|batch_size|prompt_truncated|"
     r"max_prob|logprob"
 )
 _LOWER_IS_BETTER = re.compile(r"inference_.*|training_.*|.*perplexity|toxic_frac|edit_distance")
-#: The keys of a perturbation in `stats` that are not settings of it, such as its probability.
+#: The keys of a perturbation in `stats` that are not its settings, such as its probability.
 _PLAIN = ("name", "robustness", "fairness", "computed_on")
 
 
@@ -78,7 +78,8 @@ def _helm(reading: Reading) -> Iterator[Rows]:
     """Yield the rows of each statistic, split and perturbation, of all models."""
     for path in reading.files:
         spec = beside(path, "run_spec.json")
-        # Of "mmlu:subject=law,model=gpt" the task is "mmlu:subject=law": the model is no setting.
+        # Of "mmlu:subject=law,model=gpt" the task is "mmlu:subject=law": the model is not a
+        # setting.
         name = str(get(spec, "name") or path.resolve().parent.name)
         scenario, _, arguments = name.partition(":")
         parts = [one for one in arguments.split(",") if one]
@@ -114,7 +115,7 @@ def _helm(reading: Reading) -> Iterator[Rows]:
 
 
 def _instances(path: Path, task: str, reading: Reading) -> dict[str, Answers]:
-    """Return what metrics added up for each instance, and how often, by filter."""
+    """Return sums and counts of metrics for each instance, by filter."""
     parts = defaultdict[str, Answers](lambda: Answers(str(path), "instance"))
     wanted, unasked = reading.wanted, dict[str, None]()
     for i, record in enumerate(reading.json(path)):
@@ -133,7 +134,7 @@ def _instances(path: Path, task: str, reading: Reading) -> dict[str, Answers]:
         for filter, of_filter in sums.items():
             parts[filter].add(i, name, {}, of_filter, trial or 0)
     if unasked:
-        reading.skipped.append(f"what HELM counts beside the scores: {', '.join(unasked)}")
+        reading.skipped.append(f"HELM's counts that are not scores: {', '.join(unasked)}")
     return parts
 
 
@@ -151,7 +152,7 @@ def _key(stat: Any, task: str, where: str) -> Key:
 
 
 def _is_helm(source: Source) -> bool:
-    """Return whether a file is called as HELM's, or has statistics of instances."""
+    """Return whether a file has HELM's name, or statistics of instances."""
     if source.path.name == _HELM_FILE:
         return True
     first = first_of(source.json)
@@ -159,7 +160,7 @@ def _is_helm(source: Source) -> bool:
 
 
 def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
-    """Yield the scores of each evaluation, or of each of its results where it has several."""
+    """Yield the scores of each evaluation, or of each result if it has several."""
     path, wanted = reading.source.path, reading.wanted
     # By model, task and id of the result.
     answers = defaultdict[tuple[str, str, str], Answers](lambda: Answers(str(path)))
@@ -189,7 +190,7 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
     lost = fewer("instances", get(whole, "detailed_evaluation_results", "total_rows"), n_lines)
     for (model, task, result), of_result in answers.items():
         about = _about(get(whole, "evaluation_results"), task, result)
-        # The id of a result may name the run as well, so it is a name only where there are several.
+        # The id of a result may also contain the run, so it is only used if there are several.
         is_one_of = sum(other[:2] == (model, task) for other in answers) > 1
         metric = get(about, "metric_config", "metric_id") or result
         errors = [x for x in of_result.values["error"].values() if not is_missing(x)]
@@ -209,24 +210,24 @@ def _every_eval_ever(reading: Reading) -> Iterator[Rows]:
 
 
 def _about(results: Any, task: str, result: str) -> Any:
-    """Return what the file beside says of a result, None where it could mean several."""
+    """Return the entry for a result in the other file, or None if it is ambiguous."""
     stated = results if isinstance(results, list) else []
     of_task = [one for one in stated if get(one, "evaluation_name") == task]
     named = [one for one in of_task if result and get(one, "evaluation_result_id") == result]
     return (named or of_task)[0] if len(named or of_task) == 1 else None
 
 
-#: What a file of `oaieval` has once.
+#: Lines that a file of `oaieval` has only once.
 _ONCE = {"spec": "another run begins", "final_report": "another final report"}
 
 
 def _is_run(source: Source) -> bool:
-    """Return whether a file begins with what `oaieval` ran."""
+    """Return whether a file begins with `oaieval`'s description of a run."""
     return get(source.first, "spec", "completion_fns") is not None
 
 
 def _openai_evals(reading: Reading) -> Iterator[Rows]:
-    """Yield the rows of each run by metric; what is no number is left out."""
+    """Yield the rows of each run by metric; values that are not numbers are left out."""
     for path in reading.files:
         about: dict[str, Any] = {}
         # By sample and number of the answer: {("t.0", 1): {"accuracy": 1}}.
@@ -237,7 +238,7 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
             where, once = f"{path}, line {n}", _ONCE.keys() & line.keys()
             for name in once:
                 if name in about:
-                    raise InputError(f"{where}: {_ONCE[name]}; give each run a file")
+                    raise InputError(f"{where}: {_ONCE[name]}; write each run to its own file")
                 about[name] = line[name]
             if once:
                 continue
@@ -251,7 +252,7 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
             elif kind == "raw_sample":
                 asked[sample].add(as_label(data))
             elif kind == "match":
-                # As reports call the mean of matches, unless "metrics" have a number of that name.
+                # The name of the mean of matches in reports, unless "metrics" contain this name.
                 is_right = {"accuracy": require(data, "correct", where=f"{where}, data")}
                 scored[place] = is_right | scored.get(place, {})
                 asked[sample].add(as_label(get(data, "expected")))
@@ -271,13 +272,13 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
         items, lacking = answers.items(), ended("samples", errors)
         if "final_report" not in about:
             lacking += "; " if lacking else ""
-            lacking += "there is no final report, so that the run did not end"
+            lacking += "there is no final report, so the run did not finish"
         is_part = get(spec, "run_config", "max_samples") is not None and not lacking
         for metric, scores in answers.values.items():
             key, numbers = Key(task, metric), (bool, int, float, type(None))
             odd = [x for x in scores.values() if not isinstance(x, numbers)]
             if odd and reading.wanted.has(key):
-                reading.skipped.append(f"{key}, since {shown(odd[0], 60)} is no score")
+                reading.skipped.append(f"{key}, since {shown(odd[0], 60)} is not a score")
             is_whole = len(scores) == len(items.ids) and None not in scores.values()
             if not odd:
                 yield answers.rows(
@@ -312,29 +313,29 @@ OPENAI_EVALS = Format("OpenAI evals", ".jsonl", _is_run, _openai_evals, _is_run,
 
 #: How a log in JSON begins.
 _INSPECT = re.compile(rb'\s*\{.*?"eval"\s*:\s*\{', re.DOTALL)
-#: How much of a text the summaries in an `.eval` log surely have.
+#: Number of characters of a text that summaries in an `.eval` log always contain.
 _KEPT = 1000
 _BOOLEANS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-#: What a log calls a mean, and reducers of epochs that, over one epoch, are the answer itself.
+#: Names of a mean in a log, and reducers that, over one epoch, are the answer itself.
 _MEANS = ("accuracy", "mean")
 _OF_ONE = ("median", "mode", "max")
 #: Reducers that count the answers with a score of 1.
 _COUNTING = re.compile(r"(at_least|pass_at|pass_k)_([1-9]\d*)")
 
-#: What makes one score of those of the answers to an item, in the order of their epochs; NaN where
-#: they are too few.
+#: Functions from the scores of an item's answers, in the order of epochs, to one score; NaN if
+#: there are too few.
 _Reducer = Callable[[list[float]], float]
 
 
 def _is_inspect(source: Source) -> bool:
-    """Return whether a file is a log, by its name or its first bytes; it is not read."""
+    """Return whether a file is a log, by its name or its first bytes, without reading it."""
     if source.path.suffix != ".json":
         return source.path.suffix == ".eval"
     return bool(_INSPECT.match(source.head))
 
 
 class _Stored(NamedTuple):
-    """A log as its file has it: the header, which says what was run, and the samples."""
+    """The contents of a log's file: the header, which describes the run, and the samples."""
 
     path: Path
     header: Any
@@ -346,8 +347,8 @@ class _Stored(NamedTuple):
 def _stored(path: Path, reading: Reading) -> _Stored:
     """Return a log, which must name a task and a model and have samples.
 
-    Of those in a zip file the summaries are read, which are small; where labels are asked for the
-    samples themselves are, since summaries cut texts.
+    In a zip file, the small summaries are read; if labels are requested, the samples themselves,
+    since summaries cut texts.
     """
     if path.suffix != ".eval":
         header = reading.json(path)
@@ -389,17 +390,17 @@ def _inspect(reading: Reading) -> Iterator[Rows]:
         kept = f"{chosen.path} is the newest {'finished ' if is_done else ''}log of {chosen.task}"
         for log in others:
             is_alike = _settings(log.header) == _settings(chosen.header)
-            more = "" if is_alike else ", and was asked otherwise"
+            more = "" if is_alike else ", and its prompts were different"
             reading.skipped.append(f"{log.path}, since {kept} by {chosen.model}{more}")
 
 
 def _newest_last(log: _Stored) -> tuple[bool, datetime, str]:
-    """Return what to sort logs of one task and model by: those that were finished come last."""
+    """Return a sort key for logs of one task and model: finished logs come last."""
     created = datetime.min.replace(tzinfo=timezone.utc)
     stated = get(log.header, "eval", "created")
     if isinstance(stated, str):
         with suppress(ValueError):
-            # Python before 3.11 does not know the Z.
+            # Python before 3.11 does not accept the Z.
             created = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", stated))
     if created.tzinfo is None:
         created = created.replace(tzinfo=timezone.utc)
@@ -427,7 +428,7 @@ def _inspect_rows(log: _Stored, reading: Reading) -> Iterator[Rows]:
             said = f"since {shown(others[0], 60)} is no score"
             reading.skipped.append(f"{Key(log.task, metric)}, {said}")
             continue
-        # Texts such as "C" and "I", and true and false, say what is better.
+        # Texts such as "C" and "I", and true and false, have a known direction.
         are_texts = all(isinstance(x, (str, bool)) or x is None for x in values.values())
         are_graded = any(isinstance(x, str) and x in GRADES for x in values.values())
         is_known = is_accuracy or are_texts or (direction(metric) is None and are_graded)
@@ -455,13 +456,13 @@ def _pairs(
         return f"{answers.where}, {metric} of sample {shown(answers.ids[places[i]], 60)}"
 
     statistics = mean_rows(as_scores(list(numbers.values()), where))
-    # A sample that was not scored on purpose counts for nothing.
+    # A sample that was deliberately not scored does not count.
     statistics[[x is not None and x != x for x in numbers.values()]] = 0.0
     return answers.pairs(metric, items, statistics)
 
 
 def _as_number(value: object) -> float | None:
-    """Return a score as Inspect reads it, NaN where it is unscored; None for what is no score."""
+    """Return a score as Inspect reads it, NaN if unscored, None if it is not a score."""
     if not isinstance(value, str):
         return value if isinstance(value, (bool, int, float)) else None
     named = GRADES.get(value, _BOOLEANS.get(value.lower()))
@@ -475,11 +476,11 @@ def _as_number(value: object) -> float | None:
 def _views(
     log: _Stored, metric: str, n_epochs: int, reading: Reading
 ) -> tuple[dict[str, tuple[_Reducer | None, float | None]], bool]:
-    """Return how a log reduces epochs, with the mean over items that it states, by filter.
+    """Return how a log reduces epochs, with its reported mean over items, by filter.
 
-    As in ``{"pass_at_2": (..., 0.5)}``; the mean of epochs is None, under the filter "". Where the
-    log has no such mean, there is one for who asks for the filter "mean". What is not known is left
-    out. The second value says whether the score is called an accuracy.
+    As in ``{"pass_at_2": (..., 0.5)}``; the mean of epochs is None, with the filter "". If the log
+    does not report this mean, it is available by the filter "mean". Unknown reducers are left out.
+    The second value is whether the score is called accuracy.
     """
     views: dict[str, tuple[_Reducer | None, float | None]] = {}
     is_accuracy, scores = False, get(log.header, "results", "scores")
@@ -488,7 +489,7 @@ def _views(
         whole = str(name) if scorer in (None, name) else f"{scorer}.{name}"
         if not isinstance(metrics, dict) or whole != metric:
             continue
-        # Without the package that defines it.
+        # If the package that defines it is not installed.
         values = {key.rpartition("/")[2]: get(one, "value") for key, one in metrics.items()}
         mean = next((float(values[kind]) for kind in _MEANS if is_finite(values.get(kind))), None)
         is_accuracy |= "accuracy" in values
@@ -507,7 +508,7 @@ def _views(
 
 
 def _reducer(name: object) -> _Reducer | None:
-    """Return the reducer that a log names, such as "pass_at_2"; None where it is not known."""
+    """Return the reducer with this name, such as "pass_at_2", or None if it is unknown."""
     known: dict[object, _Reducer] = {"median": median, "mode": mode, "max": max}
     match = _COUNTING.fullmatch(str(name))
     if match is None:
@@ -529,7 +530,7 @@ def _reducer(name: object) -> _Reducer | None:
 def _reduced(
     items: Items, values: NDArray[np.float64], reducer: _Reducer
 ) -> tuple[Items, NDArray[np.float64]]:
-    """Return items with one score each, `(n, 2) -> (N, 2)`, from those of all answers to them."""
+    """Return items with one score each, from the scores of all answers, `(n, 2) -> (N, 2)`."""
     first = [i for i, name in enumerate(items.ids) if i == 0 or name != items.ids[i - 1]]
     rows = np.zeros((len(first), 2))
     for row, answers in zip(rows, np.split(values, first[1:]), strict=True):
@@ -538,12 +539,12 @@ def _reduced(
         if score == score:
             row[:] = score, 1.0
         elif not scores and np.isnan(answers).any():
-            row[:] = math.nan  # Else none of its answers was scored on purpose.
+            row[:] = math.nan  # Otherwise, all of its answers were deliberately not scored.
     return items.at(first, are_alone=True), rows
 
 
 def _settings(header: Any) -> dict[str, str]:
-    """Return how the task was asked: version, dataset, arguments, solvers and their templates."""
+    """Return the settings of the task: version, dataset, arguments, solvers and their templates."""
     spec, steps = get(header, "eval"), get(header, "plan", "steps")
     passed = get(spec, "task_args_passed")
     version, dataset = get(spec, "task_version"), get(spec, "dataset", "name")
@@ -561,7 +562,7 @@ def _settings(header: Any) -> dict[str, str]:
 
 
 def _inspect_answers(log: _Stored, reading: Reading) -> Answers:
-    """Return the samples, with the values of every score: "match", or "judge.style" of several."""
+    """Return the samples, with the values of every score: "match", or "judge.style"."""
     answers = Answers(str(log.path), "sample")
     for i, sample in enumerate(log.samples):
         where = f"{log.path}, sample {i}"
@@ -575,7 +576,7 @@ def _inspect_answers(log: _Stored, reading: Reading) -> Answers:
         labels, texts = _said_of(sample)
         labels = reading.labels(sample, **labels)
         answers.add(i, name, labels, values, sample.get("epoch", 1), texts=texts)
-    # Where scores have several values, one NaN stands for all of them.
+    # If a score has several values, a single NaN stands for all of them.
     for scorer, whole in list(answers.values.items()):
         names = [name for name in answers.values if name.startswith(f"{scorer}.")]
         if names and all(value != value for value in whole.values()):
@@ -590,7 +591,7 @@ def _said_of(sample: Any) -> tuple[dict[str, str], dict[str, str]]:
     question, targets = sample.get("input"), sample.get("target")
     targets = targets if isinstance(targets, list) else [targets]
     expected = [text for text in targets if isinstance(text, str)]
-    # Hashes of as much as summaries of samples have too.
+    # Hashes of the part that summaries of samples also contain.
     kept = [text[:_KEPT] for text in expected]
     prompt = [question[:_KEPT]] if isinstance(question, str) else []
     hashes = {ITEM: fingerprint(*prompt, *kept), TARGET: fingerprint(*kept) if any(kept) else ""}
@@ -607,14 +608,14 @@ def _said_of(sample: Any) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _lacking(log: _Stored) -> str:
-    """Return a line on what is wrong with a log, its status, samples, errors; else nothing."""
+    """Return a line on problems of a log (status, samples, errors), or ""."""
     status, n_samples = log.header.get("status"), len(log.samples)
     why = [] if status == "success" else [f"the log's status is {shown(status, 60)}"]
     if log.header.get("invalidated"):
         why.append("the log was invalidated")
     total = get(log.header, "results", "total_samples")
     if total is not None and total != n_samples:
-        why.append(f"the log says {shown(total, 60)} samples, and has {n_samples:,}")
+        why.append(f"the log reports {shown(total, 60)} samples, but has {n_samples:,}")
     errors = [error for sample in log.samples if not is_missing(error := sample.get("error"))]
     why.append(ended("samples", [get(error, "message") or error for error in errors]))
     return "; ".join(filter(None, why))

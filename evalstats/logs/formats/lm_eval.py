@@ -1,10 +1,10 @@
-"""lm-evaluation-harness: folders with `results_*.json` and `samples_*.jsonl`, one a model.
+"""lm-evaluation-harness: folders with `results_*.json` and `samples_*.jsonl`, one per model.
 
-A run is a results file and the files of samples with the same time stamp beside it, one a task.
-Every line of samples has one item under one filter, and for each metric what the harness
-aggregates: a number, or what a corpus score is made of. So all scores are computed from the
-samples; the results file says how, and what came out. Aggregations that the harness registers are
-known by name; a function of a task's own is recognised by the score that it made, or not at all.
+A run is a results file and the files of samples with the same time stamp, one per task. Every line
+of samples has one item with one filter, and for each metric the values that the harness aggregates:
+a number, or the parts of a corpus score. So all scores are computed from the samples; the results
+file has the aggregation and the reported score. The harness's aggregations are known by name; a
+task's own function is recognised by its score, or not at all.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from evalstats.metrics import (
 )
 from evalstats.metrics.probabilities import UNITS
 
-#: Labels are few; beyond it pairs are texts.
+#: The most classes; with more, pairs are taken as texts.
 _MOST_LABELS = 200
 
 
 class UnreadableError(Exception):
-    """The rows of a metric cannot be read as statistics that add up; the message says why."""
+    """Raised if the rows of a metric cannot be read as statistics that add up."""
 
 
-#: A metric and its statistics `(n, k)`; NaN where a score is missing.
+#: A metric and its statistics `(n, k)`; NaN if a score is missing.
 Read: TypeAlias = tuple[Metric, NDArray[Any]]
-#: What makes a metric of a name, whether more is better under a mean, and pairs of numbers.
+#: A function from a name, the direction of a mean, and pairs of numbers to a metric.
 Maker: TypeAlias = Callable[[str, bool, list[tuple[Any, Any]]], Metric]
 
 
@@ -61,10 +61,10 @@ def score_of(metric: Metric, statistics: NDArray[Any]) -> float:
 
 
 class _Aggregation(NamedTuple):
-    """How rows, which should be `expected`, become statistics of a metric.
+    """How rows of the form `expected` become statistics of a metric.
 
-    `of_row` turns a row into two numbers, its statistics; or `are_pairs` of what is right and what
-    was answered, which the metric counts.
+    `of_row` turns a row into two numbers, its statistics; or, if `are_pairs`, into the right answer
+    and the given answer, which the metric counts.
     """
 
     expected: str
@@ -75,9 +75,9 @@ class _Aggregation(NamedTuple):
     def read(self, name: str, higher: bool, rows: list[Any], where: Callable[[int], str]) -> Read:
         """Return the metric of this name and the statistics of its rows.
 
-        `higher` says whether more is better under a mean, and `where(i)` what messages call row i.
-        Where the first row cannot be read no row is what was expected (`UnreadableError`); where a
-        later one cannot, that row is wrong (`InputError`).
+        `higher` is the direction of a mean, and `where(i)` the name of row i in messages. If the
+        first row cannot be read, an `UnreadableError` is raised, since the format is different; if
+        a later row cannot be read, an `InputError`.
         """
         parsed = []
         for i, row in enumerate(rows):
@@ -98,18 +98,18 @@ class _Aggregation(NamedTuple):
 
 
 def _score(row: Any) -> tuple[float, float]:
-    """Return a score, 0/1 or any number, and 1; both are NaN where it is NaN or null."""
+    """Return a score, 0/1 or any number, and 1; both are NaN if it is NaN or null."""
     return (math.nan, math.nan) if row is None or row != row else (0.0 + row, 1.0)
 
 
 def _units(row: Any) -> tuple[float, float]:
     """Return the nats of a text and its units, from ``[log-likelihood, number of units]``."""
     nats, units = row
-    return 0.0 - nats, 0.0 + units  # 0 and not -0 where a text is certain
+    return 0.0 - nats, 0.0 + units  # 0 and not -0 for a text with probability 1
 
 
 def _unit(name: str, default: str) -> str:
-    """Return the unit that the name of a metric says: "word" of "word_perplexity"."""
+    """Return the unit in the name of a metric: "word" for "word_perplexity"."""
     unit = name.partition("_")[0]
     return unit if unit in UNITS else default
 
@@ -117,7 +117,7 @@ def _unit(name: str, default: str) -> str:
 def _distance(row: Any) -> tuple[float, float]:
     """Return the squared distance of an item's probabilities from its gold class, and 1."""
     gold, chances = row
-    if isinstance(chances, str):  # as NumPy prints an array, of eight digits
+    if isinstance(chances, str):  # a printed NumPy array, with eight digits
         chances = [float(part) for part in chances.strip("[]").split()]
     if gold not in range(len(chances)):
         raise ValueError
@@ -154,18 +154,18 @@ def _labels(row: Any) -> tuple[Any, Any]:
 
 
 def _of_classes(measure: str, classes: tuple[Any, ...] = ()) -> _Aggregation:
-    """Return a measure of a classification; without `classes` they are the labels that occur."""
+    """Return a measure of a classification; `classes` are by default the labels that occur."""
 
     def confusion(_name: str, _higher: bool, pairs: list[tuple[Any, Any]]) -> Metric:
         there = {label for pair in pairs for label in pair}
         if classes and not there.issubset(classes):
-            raise UnreadableError("its labels are not 0 and 1, of which scikit-learn takes 1")
+            raise UnreadableError("its labels are not 0 and 1, and scikit-learn uses the label 1")
         if len(there) > _MOST_LABELS or len(set(map(type, there))) > 1:
             raise UnreadableError(f"its rows have more than {_MOST_LABELS} labels, or two kinds")
-        if len(there) == 1:  # Classes are at least two.
+        if len(there) == 1:  # At least two classes are needed.
             (only,) = there
             there.add(f"not {only}" if isinstance(only, str) else int(only == 0))
-        # Absent classes are in no average.
+        # Absent classes do not count in averages.
         return Confusion(classes or tuple(sorted(there)), measure, absent="omit")
 
     expected = "[gold label, predicted label], integers or texts"
@@ -179,10 +179,10 @@ _RIGHT = _Aggregation(
     lambda name, higher, _: Ratio(name, ("right", "all"), higher_is_better=higher),
 )
 _MEASURES = ("accuracy", "macro-f1", "weighted-f1", "mcc", "kappa", "balanced-accuracy")
-#: What a function of a task's own may be.
+#: Candidates for a task's own function.
 _OWN = (_MEAN, _RIGHT, *map(_of_classes, _MEASURES), _of_classes("f1", (0, 1)))
 _NATS = "[log-likelihood, number of units]"
-#: By the names that the harness registers; F1 is that of the label 1, as scikit-learn's.
+#: By the harness's registered names; F1 is for the label 1, as in scikit-learn.
 _REGISTERED = {
     "mean": _MEAN,
     "nanmean": _MEAN,
@@ -221,8 +221,8 @@ def read_as(
 ) -> Read:
     """Return the rows of a metric as the harness aggregates them, as in `_Aggregation.read`.
 
-    `function` is a name, or the source of the task's own aggregation, which logs hold and nobody
-    runs: then it is the one metric that gives the score which the log states.
+    `function` is a name, or the source of the task's own aggregation, which is never run: then the
+    metric is the only candidate that gives the reported score.
     """
     if why := _NEVER.get(name if name == "bypass" else function):
         raise UnreadableError(why)
@@ -231,7 +231,7 @@ def read_as(
     named = re.search(r"def\s+(\w+)", function)
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
-        raise UnreadableError(f"{by}, and there is no score to recognise it by")
+        raise UnreadableError(f"{by}, and there is no reported score to recognise it by")
     candidates = []
     for aggregation in _OWN:
         with suppress(UnreadableError, InputError):
@@ -242,7 +242,7 @@ def read_as(
         raise UnreadableError(f"{by}, which is not known to be a function of sums")
     if len(candidates) > 1:
         names = ", ".join(metric.name for metric, _ in candidates)
-        raise UnreadableError(f"{by}, whose score could be any of {names}")
+        raise UnreadableError(f"{by}, and its score matches several metrics: {names}")
     return candidates[0]
 
 
@@ -251,7 +251,7 @@ _SAMPLES = re.compile(rf"samples_(.+){_STAMP}\.jsonl(?:\.gz)?", re.DOTALL)
 #: With --output_path a.json, results are in a_<time stamp>.json.
 _RESULTS = re.compile(rf".+{_STAMP}\.json", re.DOTALL)
 
-#: How the harness aggregates its own metrics where a task does not say.
+#: The harness's default aggregations of its own metrics.
 _OWN_NAMES = ("perplexity", "bits_per_byte", "f1", "bleu", "chrf", "chrf++", "ter", "brier_score")
 _AGGREGATIONS = {
     **{name: name for name in (*_OWN_NAMES, "bypass")},
@@ -259,16 +259,16 @@ _AGGREGATIONS = {
     "byte_perplexity": "weighted_perplexity",
     "mcc": "matthews_corrcoef",
 }
-#: Hashes of what was asked and expected; prompts may differ, by shots and chat templates.
+#: Hashes of question and expected answer; prompts may differ by shots and chat templates.
 _HASHES = ("doc_hash", "target_hash")
-#: What a line has beside its metrics.
+#: Fields of a line that are not metrics.
 _FIXED = frozenset(
     ["doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"]
 ) | {"prompt_hash", *_HASHES}
 
 
 class _Run(NamedTuple):
-    """The files of one run: that of its results, None where there is none, and samples by task."""
+    """The files of one run: the results (or None), and samples by task."""
 
     folder: Path
     results: Path | None
@@ -281,14 +281,14 @@ def _lm_eval(reading: Reading) -> Iterator[Rows]:
     known = [Results(read_json(run.results) if run.results else {}) for run in runs]
     names = [results.model or run.folder.name for results, run in zip(known, runs, strict=True)]
     again = [i for i, name in enumerate(names) if names.count(name) > 1]
-    # Models of one name are called by what differs in their folders.
+    # Models with equal names are named by the difference between their folders.
     apart = differing([runs[i].folder.absolute().parts for i in again]) if again else []
     for i, name in zip(again, apart, strict=True):
         names[i] = name or names[i]
     for run, results, name in zip(runs, known, names, strict=True):
         if run.results is None:
-            lost = "no score is checked, and lines that are missing are not noticed"
-            reading.skipped.append(f"the results file of {name}, which is not there: {lost}")
+            lost = "scores are not checked, and missing lines are not noticed"
+            reading.skipped.append(f"the results file of {name}, which is missing: {lost}")
         rows = _of_run(reading, run, results, name)
         yield from rows
         tasks = {one.key.task for one in rows}
@@ -303,7 +303,7 @@ def _lm_eval(reading: Reading) -> Iterator[Rows]:
 def _of_run(reading: Reading, run: _Run, results: Results, model: str) -> list[Rows]:
     """Return the rows of the tasks of one run that are wanted."""
     source, wanted = reading.source, reading.wanted.opened(results.groups)
-    # In names of files, what is no letter, digit or _ may be a _.
+    # In file names, characters other than letters, digits and _ may be replaced by _.
     names = {re.sub(r"\W", "_", task): task for task in results.tasks}
     names |= {task: task for task in results.tasks}
     tasks = {names.get(name, name): path for name, path in run.samples.items()}
@@ -338,7 +338,7 @@ def _of_stamp(folder: Path, stamp: str) -> _Run:
 
 
 def _with_samples(path: Path, run: _Run, skipped: Sequence[str]) -> _Run:
-    """Return a run that has files of samples, or say how to write them and what was not read."""
+    """Return a run with files of samples, or raise with instructions."""
     if not run.samples:
         raise InputError(
             f"{path} has no samples (samples_<task>_<time stamp>.jsonl) beside its results; "
@@ -356,10 +356,10 @@ def _is_of_run(source: Source) -> bool:
 
 
 def _runs(reading: Reading) -> list[_Run]:
-    """Return the newest run of each model, in each folder; or of one file its run."""
+    """Return the newest run of each model in each folder; or the run of one file."""
     path = reading.source.path
     if not path.is_dir():
-        # What has its time stamp in the same folder belongs to a file.
+        # Files with the same time stamp in the same folder belong together.
         stamp, match = _stamp_of(path), _SAMPLES.fullmatch(path.name)
         run = _of_stamp(path.parent, stamp) if stamp else _Run(path.parent, None, {})
         if reading.source.suffix == ".jsonl":
@@ -376,11 +376,11 @@ def _runs(reading: Reading) -> list[_Run]:
         for stamp in sorted(n_files, reverse=True):
             run = _of_stamp(folder, stamp)
             model = Results(read_json(run.results)).model if run.results else ""
-            # What was run at another time may be of other settings; another model is another.
+            # Runs at other times may have other settings; other models are other systems.
             if not chosen or (model and "" not in chosen and model not in chosen and run.samples):
                 chosen[model] = run
                 continue
-            older = f"{n_files[stamp]} files, which is older than that of {newest}"
+            older = f"{n_files[stamp]} files, which is older than the run of {newest}"
             how = "to read it, give its results file or a file of its samples"
             left.insert(0, f"the run of {stamp}, {older}; {how}")
         for run in chosen.values():
@@ -407,7 +407,7 @@ LM_EVAL = Format("lm-evaluation-harness", ".json .jsonl", _is_lm_eval, _lm_eval,
 
 
 class Results:
-    """What a results file says; an entry of another type than it should be counts as missing."""
+    """The contents of a results file; an entry of a wrong type counts as missing."""
 
     def __init__(self, record: object) -> None:
         self.record: Mapping[str, Any] = _mapping(record)
@@ -454,7 +454,7 @@ class Results:
         return None
 
     def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
-        """Return how the scores of items become one, and whether the log itself says so."""
+        """Return the aggregation of a metric, and whether the log contains it."""
         listed = self.entry("configs", task).get("metric_list")
         for entry in listed if isinstance(listed, list) else []:
             if _mapping(entry).get("metric") == metric and "aggregation" in entry:
@@ -476,7 +476,7 @@ class Results:
         return {name: whole[name] for name in whole if whole[name] and {*tasks} >= {*whole[name]}}
 
     def leaves(self, group: str) -> tuple[str, ...]:
-        """Return the tasks of a group and of the groups in it, which may hold one another."""
+        """Return the tasks of a group and of its groups, which may contain each other."""
         seen = {group: None}
         for name in (waiting := [group]):
             inner = [one for one in self.members.get(name, ()) if one not in seen]
@@ -486,23 +486,23 @@ class Results:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    """Return a mapping as it is, and an empty one in place of anything else."""
+    """Return a mapping unchanged, and an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
 def _parts(request: object) -> list[Any]:
-    """Return a list, or the values of an object, such as a prompt and a choice; else nothing."""
+    """Return a list, or the values of an object, such as a prompt and a choice; or nothing."""
     parts = list(request.values()) if isinstance(request, dict) else request
     return parts if isinstance(parts, list) else []
 
 
 def _texts(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return what was asked, expected and answered, as far as a line has it."""
+    """Return question, expected answer and given answer, as far as a line has them."""
     requests, answers = _parts(record.get("arguments")), record.get("filtered_resps")
     answers = answers if isinstance(answers, list) else []
     answer = answers[0] if answers else ""
     if isinstance(answer, list) and len(answers) == len(requests) > 1:
-        # Of choices it is the likeliest.
+        # For choices, the answer is the likeliest one.
         with suppress(ValueError, TypeError, IndexError):
             likelihoods = [float(one[0]) for one in answers]
             answer = _parts(requests[likelihoods.index(max(likelihoods))])[1]
@@ -514,9 +514,9 @@ def _texts(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 class TaskSamples:
-    """The lines of a task, which are added one by one, and then read as rows.
+    """The lines of a task, added one by one, and then read as rows.
 
-    Messages call one by `path` and `unit`: "samples_arc.jsonl, line 7".
+    In messages a line is named by `path` and `unit`: "samples_arc.jsonl, line 7".
     """
 
     def __init__(
@@ -529,17 +529,17 @@ class TaskSamples:
         self.unit: str = unit
         self.scores: dict[str, float] = results.scores(task)
         filters = {name.rpartition(",")[2] for name in self.scores}
-        # Logs of before 2025 do not name filters in lines; where there is one, it is that.
+        # Logs from before 2025 do not name filters in lines; a single filter is then used.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
         self.filters = defaultdict[str, Answers](lambda: Answers(f"{path}, {task}", unit))
-        #: By filter the metrics that the last line names, and those of them that are wanted.
+        #: By filter: the metrics of the last line, and the requested ones among them.
         self.named: dict[str, tuple[Any, list[str]]] = {}
 
     def add(self, record: Mapping[str, Any], n: int) -> None:
         """Add line n of the file."""
         filter = record.get("filter", self.filter)
         if filter is None:
-            raise InputError(f"{self._at(n)} must name its filter, of which the log has several")
+            raise InputError(f"{self._at(n)} must name its filter, since the log has several")
         answers = self.filters[filter]
         names = record.get("metrics")
         if names is None:
@@ -563,7 +563,7 @@ class TaskSamples:
         return f"{self.path}, {self.unit} {n}"
 
     def rows(self, system: str, skipped: list[str]) -> list[Rows]:
-        """Return the rows of all metrics and filters; what cannot be read is added to `skipped`."""
+        """Return the rows of all metrics and filters; unreadable ones are added to `skipped`."""
         rows = []
         for filter, answers in self.filters.items():
             items = answers.items()
@@ -595,13 +595,13 @@ class TaskSamples:
         if expected is not None and not len(values) <= expected <= len(answers.lines):
             lacking = f"{len(values):,} samples, but n-samples in the results file is {expected:,}"
         metric, statistics = read_as(function, None if lacking else stated, *logged)
-        # A task of Python code has its own aggregations, which logs do not name.
+        # A task in Python code has its own aggregations, which are not in logs.
         to_check = None if is_said or lacking else stated
         score = score_of(metric, statistics)
         if to_check is not None and not np.isclose(score, to_check, rtol=1e-6, atol=1e-9):
             raise UnreadableError(
-                f"the log does not say how it is aggregated: the rows give {score:.10g} as "
-                f"{metric.name}, and the log has {stated:.10g}"
+                f"its aggregation is not in the log: the rows give {score:.10g} as {metric.name}, "
+                f"but the log has {stated:.10g}"
             )
         if len(values) < len(answers.lines):
             items = answers.items(places)
@@ -624,7 +624,7 @@ class TaskSamples:
             statistics[items.order],
             reported=stated,
             lacking=lacking,
-            # Only a part was asked for, and all of that is there.
+            # Only a part was requested, and it is complete.
             is_limited=is_part and expected == n_items,
             is_directed=higher is not None or not isinstance(metric, (Mean, Ratio)),
             path=self.path,

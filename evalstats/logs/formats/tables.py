@@ -1,11 +1,12 @@
-"""Tables of scores: CSV, TSV, JSON lines or a frame, long or wide, and what their columns are.
+"""Tables of scores: CSV, TSV, JSON lines or a frame, long or wide, and their columns' roles.
 
-Long: a row a score, with columns for the system, the segment, the score (or numerator and
-denominator) and perhaps the metric, task and groups. Wide: a row an item with one column a metric,
-where there is a column of systems; else with one column a system.
+Long: one row per score, with columns for the system, the segment, the score (or numerator and
+denominator) and perhaps the metric, task and groups. Wide: one row per item, with one column per
+metric if there is a column of systems, and otherwise with one column per system.
 
-What a caller names (`columns`, ``metric="mine"``) is that, and else the names of the columns say
-it: for scores those of the roles, then words that metrics have, then any column of numbers.
+Roles come from the caller (`columns`, ``metric="mine"``) or from the names of the columns. Scores
+are in columns with a role's name, else with words of metrics in their names, else in any columns of
+numbers.
 """
 
 from __future__ import annotations
@@ -42,17 +43,16 @@ from evalstats.logs.sources import MOST_LINE, Source, json_lines, text_blocks, w
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.text.references import listed_texts, table_columns
 
-#: What stands for a score that is not there, and for yes and no.
+#: Values for missing scores, and for yes and no.
 _NONE = frozenset(
     [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
 )
-#: Grades that Inspect's scorers give, and answers of judges.
+#: Grades of Inspect's scorers, and answers of judges.
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _ANSWERS = {"yes": 1.0, "no": 0.0}
 _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 
-#: Names of columns, less everything but letters and digits, by what is in the column: alternatives,
-#: preferred first.
+#: Names of columns, letters and digits only, by role: alternatives, preferred first.
 _ROLES: dict[str, tuple[str, ...]] = {
     "system": ("system systemname systemid sys model modelname modelid", "name"),
     "segment": (
@@ -60,9 +60,9 @@ _ROLES: dict[str, tuple[str, ...]] = {
         "itemid sampleid questionid instanceid exampleid sentenceid utteranceid uttid promptid "
         "problemid",
         "id key line lineid lineno linenumber index row rowid",
-        # Of agents a task is an item; where another column tells items apart, a benchmark.
+        # For agents, a task is an item; with another column of items, it is a benchmark.
         "taskid scenarioid caseid scenario",
-        # These may as well hold texts.
+        # These may also contain texts.
         "item sample question instance example sentence utterance utt prompt problem",
         "paragraph paragraphid",
         "document documentid doc docid",
@@ -73,20 +73,20 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "metric": ("metric metricname scorer measure",),
     "task": ("task taskname benchmark testset dataset", "lp langpair languagepair"),
     "filter": ("filter",),
-    # Of an answer to one item alone, and of all answers of a system.
+    # Numbers of an answer to one item, and of a run of the system.
     "epoch": ("epoch", "trial trialid attempt", "repeat repetition"),
     "run": ("run runid", "seed"),
 }
 _OF_SCORES = ("score", "numerator", "denominator")
-#: The role of a column that is called after a system and holds its scores.
+#: The role of a column that is named after a system and contains its scores.
 SYSTEM_SCORE = "system_score"
 #: The roles of columns of battles.
 OF_BATTLES = ("model_a", "model_b", "winner")
-#: Roles that one column at most can have.
+#: Roles that at most one column can have.
 _ALONE = {*_ROLES, *OF_BATTLES} - {"score"}
-#: What a caller can say that a column is.
+#: Roles that a caller can give.
 NAMED_ROLES = (*_ROLES, SYSTEM_SCORE, "label", *OF_BATTLES)
-#: What items are grouped by, in the order in which they are asked whether they tell items apart.
+#: Labels of groups of items, in the order in which they are tried to distinguish items.
 _LABELS = (
     "document documentid documentname doc docid docname passage passageid dialogue dialogueid "
     "dialog dialogid conversation conversationid conv convid chat chatid thread threadid session "
@@ -95,17 +95,17 @@ _LABELS = (
     "category subject topic "
     "template language lang split"
 )
-#: Texts that items are asked about: only that they are the same is of interest.
+#: Texts of items, only used to check that items are the same.
 _HASHED = ("source", "src", "reference", "ref", "question")
-#: What columns are called that hold no scores, or nothing but scores.
+#: Names of columns without scores, and of columns with only scores.
 _KNOWN = {word for lines in _ROLES.values() for line in lines for word in line.split()}
 _KNOWN |= {*_LABELS.split(), *_HASHED}
 
 
 class Columns(NamedTuple):
-    """A table by columns: N cells each, None where a cell is empty.
+    """A table by columns: N cells each, None if a cell is empty.
 
-    `lines` say where each row was in the file, as numbers of what `unit` is: "line 7".
+    `lines` give the place of each row in the file, counted in `unit`: "line 7".
     """
 
     path: str
@@ -114,7 +114,7 @@ class Columns(NamedTuple):
     unit: str = "line"
 
     def where(self, row: int) -> str:
-        """Return where a row was: "line 7"."""
+        """Return the place of a row: "line 7"."""
         return f"{self.unit} {self.lines[row]}"
 
     def refused(self, row: int, column: str, expected: str) -> InputError:
@@ -126,28 +126,28 @@ class Columns(NamedTuple):
         """Return the numbers of a column, NaN for those missing."""
         numbers, bad = as_floats(marks(self.cells[column]) or self.cells[column])
         if bad is not None:
-            raise self.refused(bad, column, "a number such as 0.5, or empty where it is missing")
+            raise self.refused(bad, column, "a number such as 0.5, or empty if it is missing")
         return numbers
 
 
 def of_frame(frame: Any) -> Columns:
-    """Return the columns of a frame of pandas or polars; an index that has names is columns too."""
+    """Return the columns of a frame of pandas or polars, including a named index."""
     if is_from("pandas", frame, "DataFrame") and any(n is not None for n in frame.index.names):
         frame = frame.reset_index()
     columns = table_columns(frame) or []
     names = [str(name) for name, _ in columns]
     cells = [listed_texts(column, name, "cells") for name, column in columns]
     n = len(cells[0]) if cells else 0
-    # Names that are no texts are numbers of columns, which had none.
+    # Names that are not texts are numbers of unnamed columns.
     if all(isinstance(name, str) for name, _ in columns):
         _check_header("the frame", names, cells)
     return _checked("the frame", names, cells, range(n))._replace(unit="row")
 
 
 def delimiter_of(header: str, suffix: str) -> str:
-    """Return what is between cells: a tab in a ``.tsv`` file, else what of ``,;`` a header has.
+    """Return the delimiter of cells: a tab in a ``.tsv`` file, else a tab, ``,`` or ``;``.
 
-    A header of several words and none of these is that of WMT's assessments, with blanks between.
+    A header of several words without these is from WMT's assessments, delimited by blanks.
     """
     if " " in header.strip() and not any(mark in header for mark in ',;\t"'):
         return " "
@@ -157,20 +157,20 @@ def delimiter_of(header: str, suffix: str) -> str:
 
 
 def of_csv(path: Path, suffix: str) -> Columns:
-    """Return the columns of a table with a header, whatever stands between its cells."""
+    """Return the columns of a table with a header and any delimiter."""
     text: Iterator[str] = chain.from_iterable(text_blocks(path))
     first = next(text, "")
     delimiter = delimiter_of(first, suffix)
     if delimiter == " ":
-        # There may be one at the end of lines, too.
+        # Lines may end with a delimiter.
         first, text = first.rstrip(), (line.rstrip() for line in text)
-    # Between tabs, quotes are mostly part of a text; who quotes texts quotes the header too.
+    # With tabs, quotes are usually part of a text, unless the header is quoted too.
     is_plain = delimiter == "\t" and '"' not in first
     quoting: Any = csv.QUOTE_NONE if is_plain else csv.QUOTE_MINIMAL
     reader = csv.reader(chain([first], text), delimiter=delimiter, quoting=quoting, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []
-    # It is one limit for the whole process.
+    # The limit is global to the process.
     limit = csv.field_size_limit(MOST_LINE)
     try:
         for row in filter(None, reader):
@@ -194,7 +194,7 @@ def of_csv(path: Path, suffix: str) -> Columns:
 def of_json(
     path: str, rows: Iterable[tuple[int, Mapping[str, Any]]], labels: Sequence[str], unit: str
 ) -> Columns:
-    """Return the columns of objects and their lines; lists and objects in cells are their JSON."""
+    """Return the columns of objects and their lines; lists and objects in cells become JSON."""
     records, lines = [], []
     for line, record in rows:
         inner = {name: dotted(record, name) or None for name in labels if name not in record}
@@ -206,7 +206,7 @@ def of_json(
 
 
 def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequence[int]) -> Columns:
-    """Return columns of different names; one without a name is the index that pandas writes."""
+    """Return columns with different names; an unnamed one is the index that pandas writes."""
     repeated = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
     if repeated is not None:
         raise InputError(f"{path} has two columns {repeated!r}; give them different names")
@@ -217,11 +217,11 @@ def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequenc
 
 
 def _check_header(path: str, names: Sequence[str], cells: Sequence[list[Any]]) -> None:
-    """Refuse names of columns that are values as those of the columns: a row of the table.
+    """Refuse names of columns that look like a row of values.
 
-    A number is no name, and neither is a text that is among the values of its column, but where
-    another name is a word for what a column holds: "id", of scores at 0.5 and 1.0. Whole numbers
-    from 0 or 1 on are the names of columns that had none.
+    Numbers are not names, and neither are texts that occur among the values of their column, unless
+    another name is a known word such as "id" (a column may be named "0.5"). Whole numbers from 0 or
+    1 on are names of unnamed columns.
     """
     columns = [(name, column) for name, column in zip(names, cells, strict=True) if column]
     if any(plain(name) in _KNOWN for name in names):
@@ -239,21 +239,21 @@ def _check_header(path: str, names: Sequence[str], cells: Sequence[list[Any]]) -
     are_values |= any(among[name] for name in texts) and not any(map(is_metric, texts))
     if are_values or not are_counted:
         raise InputError(
-            f"{path} has no header: what stands there, {shown(', '.join(names), 60)}, is a row of "
-            f"scores as those below; say in a line above it what the columns are, such as "
-            f"id,system,score (pandas: header=None, names=[...])"
+            f"{path} has no header: its first line, {shown(', '.join(names), 60)}, is a row of "
+            "scores like the rows below; add a line above it with the names of the columns, such "
+            "as id,system,score (pandas: header=None, names=[...])"
         )
 
 
 def _is_number(text: str) -> bool:
-    """Return whether a text is a number, or true or false, and none that is missing."""
+    """Return whether a text is a number, or true or false, and not a missing value."""
     number = _as_float(text)
     return number is not None and number == number
 
 
 def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
-    """Return the numbers of cells, NaN where one is missing, and the place of the first other."""
-    # Most columns of scores are numbers only, which Python reads ten times as fast.
+    """Return the numbers of cells, NaN for missing ones, and the place of the first other value."""
+    # Most columns of scores have only numbers, which is ten times as fast.
     with suppress(TypeError, ValueError, OverflowError):
         numbers = np.array(list(map(float, cells)), dtype=np.float64)
         text = "".join(cell for cell in cells if isinstance(cell, str))
@@ -264,7 +264,7 @@ def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
 
 
 def _as_float(cell: Any) -> float | None:
-    """Return the number that a cell holds, NaN where it is missing; None for anything else."""
+    """Return the number in a cell, NaN if it is missing, None for anything else."""
     try:
         if cell in _NONE:
             return np.nan
@@ -276,7 +276,7 @@ def _as_float(cell: Any) -> float | None:
 
 
 def marks(cells: list[Any]) -> list[float | None] | None:
-    """Return grades, C, I, P and N, or yes and no, as numbers; None where any cell is no such."""
+    """Return grades (C, I, P and N, or yes and no) as numbers; None if any is not a grade."""
     there = {cell for cell in cells if isinstance(cell, str) and cell not in _NONE}
     known = GRADES if there <= GRADES.keys() else _ANSWERS
     fold = str if known is GRADES else str.lower
@@ -288,7 +288,7 @@ def marks(cells: list[Any]) -> list[float | None] | None:
 
 
 def as_names(cells: list[Any]) -> list[str]:
-    """Return cells as text without blanks around it; whole numbers have no decimal point."""
+    """Return cells as text, stripped; whole numbers have no decimal point."""
     cells = ["" if cell is None else cell for cell in cells]
     whole = (isinstance(cell, float) and cell.is_integer() for cell in cells)
     return [
@@ -297,13 +297,12 @@ def as_names(cells: list[Any]) -> list[str]:
 
 
 class Roles(NamedTuple):
-    """Which column is what; None, or empty, where there is none.
+    """The roles of columns; None, or empty, if there is no such column.
 
-    `score` and `ratio` are those of scores, ``{"score": ("value",)}``, ``{"errors/words":
-    ("errors", "words")}``, and `named` those that the caller names, which `are_systems` or metrics.
-    `labels` are what items are grouped by, and `hashed` the texts that items are asked about.
-    `unused` columns are called as a role may be, but a column of a better name has it; `others` are
-    called like none of them.
+    `score` and `ratio` are columns of scores, ``{"score": ("value",)}``, ``{"errors/words":
+    ("errors", "words")}``, and `named` the columns of scores that the caller names, which
+    `are_systems` or metrics. `labels` are groups of items, and `hashed` texts of items. `unused`
+    columns match a role that another column has; `others` match none.
     """
 
     system: str | None
@@ -328,8 +327,8 @@ def roles_of(
 ) -> Roles:
     """Return the role of each column of a table.
 
-    It is what `named` says, such as ``{"mine": "score"}``, and else what the name of the column
-    says. The columns that `labels` names are labels, unless they have another role.
+    Roles come from `named`, such as ``{"mine": "score"}``, or else from the names of columns. The
+    columns in `labels` are labels, unless they have another role.
     """
     names = list(names)
     check_named(path, names, named)
@@ -338,11 +337,11 @@ def roles_of(
     wanted = {plain(name) for name in labels}
     columns, unused = _columns_by_role(path, simple, named)
     for role in ("epoch", "run"):
-        # A column of runs or seeds is a label where it is asked for as one.
+        # A column of runs or seeds is a label if requested as a label.
         if simple.get(columns[role] or "", "epoch") in wanted - {"epoch"}:
             columns[role] = None
     if columns["epoch"] is not None and columns["run"] is not None:
-        # One of both numbers answers: what the caller names, or epochs.
+        # One of the two numbers the answers: the caller's choice, or epochs.
         lost = "epoch" if columns["run"] in named else "run"
         unused.append(str(columns[lost]))
         columns[lost] = None
@@ -359,7 +358,7 @@ def roles_of(
     taken += hashed
     passed_over = _less(unused, taken)
     score, *sums = (columns.pop(role) for role in _OF_SCORES)
-    # One of the two numbers alone may be anything.
+    # A single one of the two numbers may be anything.
     ratio = {"/".join(map(str, sums)): tuple(map(str, sums))} if None not in sums else {}
     scores = {name: (name,) for name, role in named.items() if role in ("score", SYSTEM_SCORE)}
     return Roles(
@@ -376,16 +375,16 @@ def roles_of(
 
 
 def _less(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
-    """Return different names in order, less those that are taken: "bab" less "a" is ("b",)."""
+    """Return different names in order, without taken ones: "bab" without "a" is ("b",)."""
     apart = set(taken)
     return tuple(dict.fromkeys(name for name in names if name not in apart))
 
 
 def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
-    """Return the roles of the columns of Inspect's `samples_df`; empty of other tables."""
+    """Return the roles of the columns of Inspect's `samples_df`; empty for other tables."""
     if not {"id", "epoch", "input", "target"}.issubset(cells):
         return {}
-    # `sample_id` is another one in every epoch and log, `id` what the dataset says.
+    # `sample_id` differs between epochs and logs; `id` comes from the dataset.
     scores = {
         name: "score"
         for name in cells
@@ -397,14 +396,14 @@ def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
 
 
 def as_columns(columns: object) -> dict[str, str | None]:
-    """Return the roles of columns that a caller names: ``{"mine": "score", "epoch": None}``."""
-    what = "columns to what they are, {'mine': 'score'}"
+    """Return a caller's roles of columns: ``{"mine": "score", "epoch": None}``."""
+    what = "columns to their roles, {'mine': 'score'}"
     roles: dict[str, str | None] = named_choices(columns, "columns", what, (*NAMED_ROLES, None))
     return roles
 
 
 def check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> None:
-    """Raise where the columns that a caller names are not there, or contradict each other."""
+    """Raise if the columns that a caller names are missing, or contradict each other."""
     roles = [role for role in named.values() if role is not None]
     kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
     gone = [name for name in named if name not in names]
@@ -420,9 +419,9 @@ def check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]
     elif ("numerator" in roles) != ("denominator" in roles):
         wrong = "must name a numerator and a denominator, or neither: the score is their ratio"
     elif len(kinds) > 1:
-        wrong = f": scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
+        wrong = f": scores must be in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
     elif SYSTEM_SCORE in roles and "system" in roles:
-        wrong = f": where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'"
+        wrong = f": if columns are systems ({SYSTEM_SCORE!r}), none can name the 'system'"
     else:
         return
     raise InputError(wrong, argument="columns")
@@ -431,10 +430,9 @@ def check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]
 def _columns_by_role(
     path: str, simple: Mapping[str, str], named: Mapping[str, str | None]
 ) -> tuple[dict[str, str | None], list[str]]:
-    """Return the column of each role, and the columns that were passed over.
+    """Return the column of each role, and the unused columns.
 
-    A role that the caller names is not looked for: columns that are called like it are passed over,
-    but those of scores may be others.
+    For roles that the caller gives, matching columns are unused, except columns of scores.
     """
     by_role: dict[str, str | None] = dict.fromkeys(_ROLES)
     by_role |= {role: name for name, role in named.items() if role in _ROLES and role != "score"}
@@ -443,14 +441,14 @@ def _columns_by_role(
     for role, words in _ROLES.items():
         if role in _OF_SCORES and are_scores_named:
             continue
-        # The columns that are called like the role, those of better names first.
+        # The columns with names of the role, better names first.
         ranked = [[name for name in simple if simple[name] in line.split()] for line in words]
         best = next(filter(None, ranked), [])
         if by_role[role] is None and best:
             if len(best) > 1:
                 raise InputError(
                     f"{path} has several columns for the {role}: {', '.join(map(repr, best))}; "
-                    f"say which it is with ",
+                    "choose one with ",
                     Argument("columns", {best[0]: role}),
                 )
             by_role[role] = best[0]
@@ -460,17 +458,17 @@ def _columns_by_role(
     return by_role, passed_over
 
 
-#: Columns of scores by name, as in `Roles`; whether they are systems; why others hold no scores.
+#: Columns of scores by name, as in `Roles`; whether they are systems; why others are left out.
 ScoreColumns = tuple[Mapping[str, tuple[str, ...]], bool, list[str]]
 
 
 def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> ScoreColumns:
-    """Return the columns of scores; `metrics` are the patterns of those that the caller wants."""
+    """Return the columns of scores; `metrics` are the caller's patterns."""
     score, ratio = roles.score, roles.ratio
     if roles.named:
         listed = ", ".join(map(repr, roles.named))
         left_out = [
-            f"column {column!r}: columns says that scores are in {listed}"
+            f"column {column!r}: by columns=, scores are in {listed}"
             for column in (*roles.others, *roles.unused)
         ]
         return roles.named, roles.are_systems, left_out
@@ -481,20 +479,20 @@ def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> Score
         return ratio, False, _elsewhere(ratio, roles, roles.others)
     wished = [c for c in roles.others if matches(c, metrics)]
     if wished and roles.system is None and roles.metric is None:
-        # Who asks for a metric says that it is none of several systems.
+        # If a metric is requested, columns are metrics, not systems.
         numeric, left_out = _numeric(table, roles.others, wished)
         chosen = {c: (c,) for c in wished if c in numeric}
         rest = [*score.get("score", ()), *sums, *(c for c in numeric if c not in chosen)]
         return chosen, False, left_out + _elsewhere(chosen, roles, rest)
     asked_for = [c for c in roles.others if is_metric(c) or c in wished]
-    # A ratio is asked for, or nothing else is called like scores.
+    # A ratio is requested, or there are no other columns of scores.
     if ratio and (matches("/".join(sums), metrics) or not (score or asked_for)):
         return ratio, False, _elsewhere(ratio, roles, (*score.get("score", ()), *roles.others))
     return _of_numbers(table, roles, asked_for)
 
 
 def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> ScoreColumns:
-    """Return the columns of numbers that are asked for, or all that may be scores."""
+    """Return the requested columns of numbers, or all that may be scores."""
     numeric, left_out = _numeric(table, roles.others, asked_for)
     asked_for = [c for c in numeric if c in asked_for]
     if roles.metric is None and (roles.score or (asked_for and roles.system is not None)):
@@ -505,15 +503,15 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
     scores = [c for c in numeric if c in asked_for or not is_never(c)] or numeric
     if not scores:
         raise InputError(
-            f"{table.path} has no column of scores, that is of numbers such as 0.5, among "
-            f"{', '.join(map(repr, table.cells))}; say what columns are with ",
+            f"{table.path} has no column of scores (numbers such as 0.5) among "
+            f"{', '.join(map(repr, table.cells))}; give the roles of columns with ",
             Argument("columns", {[*table.cells, *roles.others][-1]: "score"}),
             ", and others 'system', 'segment' and, of several scores, 'metric'",
         )
     if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
         raise InputError(
             f"{table.path} has {', '.join(map(repr, scores))}, which may be systems or metrics: "
-            f"say which with ",
+            "choose with ",
             Argument("columns", dict.fromkeys(scores, SYSTEM_SCORE)),
             ", or of metrics ",
             Argument("columns", dict.fromkeys(scores, "score")),
@@ -531,7 +529,7 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
 def _elsewhere(
     chosen: Mapping[str, tuple[str, ...]], roles: Roles, others: Iterable[str]
 ) -> list[str]:
-    """Return lines on columns that hold no scores, since the chosen ones do."""
+    """Return lines on columns that are not used, since others are chosen."""
     listed = ", ".join(repr("/".join(columns)) for columns in chosen.values())
     ratios = {column: name for name, columns in roles.ratio.items() for column in columns}
     lines = []
@@ -545,12 +543,12 @@ def _elsewhere(
 def _numeric(
     table: Columns, columns: Iterable[str], asked_for: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the columns that hold numbers, and what is said of those that do not."""
+    """Return the columns of numbers, and lines on the others."""
     numeric, left_out = [], []
     for column in columns:
         cells = table.cells[column]
-        # A column of texts, which yes and no may be, is one of scores where it is asked for, and
-        # one of grades where right and wrong ones are among them.
+        # A column of texts, which may be yes and no, counts as scores if it is requested, and as
+        # grades if it contains both right and wrong ones.
         if column in asked_for or {"C", "I"} <= {cell for cell in cells if isinstance(cell, str)}:
             cells = marks(cells) or cells
         numbers, bad = as_floats(cells)
@@ -560,26 +558,26 @@ def _numeric(
             continue
         is_score = column in asked_for or not is_never(column)
         if bad is not None and n_numbers >= len(numbers) / 2 and is_score:
-            raise table.refused(bad, column, "a number as others of the column are, or empty")
+            raise table.refused(bad, column, "a number like the others in this column, or empty")
         left_out.append(f"column {column!r}, which is {'text' if bad is not None else 'empty'}")
     return numeric, left_out
 
 
-#: Beyond it floats skip numbers.
+#: Above this, floats skip integers.
 _MOST_EPOCH = 2**53
 
-#: A segment, and which answer to it: 0 where each has one.
+#: A segment, and the number of the answer: 0 if each has one.
 Answer = tuple[str, int]
-#: Task, filter, system and metric, as the cells of a row name them; "" where no column does.
+#: Task, filter, system and metric of a row; "" if there is no column.
 Names = tuple[str, str, str, str]
 
 
 class _Scores(NamedTuple):
-    """The scores of a table, and which of its rows has that of which answer.
+    """The scores of a table, and the row of each answer.
 
-    `values` are the numbers of each column of scores, `(n, 1)`, or `(n, 2)` of a ratio, by name.
-    `rows` has the number of the row of each answer, by what its cells name: ``{("", "", "gpt",
-    "BLEU"): {("segment 1", 0): 17}}``. `graded` columns hold grades, of which more are better.
+    `values` are the numbers of each column of scores, `(n, 1)`, or `(n, 2)` for a ratio, by name.
+    `rows` has the row number of each answer, by the names in its cells: ``{("", "", "gpt", "BLEU"):
+    {("segment 1", 0): 17}}``. `graded` columns contain grades; higher is better.
     """
 
     values: Mapping[str, NDArray[np.float64]]
@@ -611,7 +609,7 @@ def read_frame(frame: Any, wanted: Wanted) -> Log:
 
 
 def _is_table(source: Source) -> bool:
-    """Return whether a file is a table; JSON is one where it is objects and no other format."""
+    """Return whether a file is a table; JSON is one if it has objects and no other format fits."""
     if source.suffix == ".json":
         rows = source.json
         return isinstance(rows, list) and bool(rows) and all(isinstance(x, dict) for x in rows)
@@ -622,7 +620,7 @@ TABLE = Format("table of scores (CSV, TSV, JSON)", ".csv .tsv .jsonl .json", _is
 
 
 def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[str], str]:
-    """Return the scores of a table, what is left out, and what tells segments apart."""
+    """Return the scores of a table, what is left out, and what distinguishes segments."""
     named = wanted.columns or of_inspect(table.cells)
     roles = roles_of(table.path, table.cells, wanted.labels, named)
     has_names = roles.segment is not None
@@ -636,7 +634,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     values = {}
     for score, columns in chosen.items():
         numbers = np.stack([table.numbers(column) for column in columns], axis=1)
-        # Of a ratio one number is nothing without the other.
+        # A ratio needs both numbers.
         numbers[np.isnan(numbers).any(axis=1)] = np.nan
         values[score] = numbers
     systems = _names(table, roles.system, "system", "" if are_systems else name)
@@ -644,7 +642,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     parts = _names(table, roles.task, "task"), _names(table, roles.filter, "filter")
     keys: list[Names] = list(zip(*parts, systems, metrics, strict=True))
     labels = _labels(table, roles, wanted)
-    # Those of rows without names are numbers, from 1 on.
+    # Rows without names are numbered from 1.
     rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
     epochs = _epochs(table, roles.epoch or roles.run, named)
@@ -652,15 +650,15 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     graded = [n for n, columns in chosen.items() if all(marks(table.cells[c]) for c in columns)]
     scores = _Scores(values, are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
-    unused = [f"column {column!r}, since another is taken for it" for column in roles.unused]
+    unused = [f"column {column!r}, since another column has its role" for column in roles.unused]
     said = f", items are {apart}/{roles.segment}" if apart else "" if has_names else BY_PLACE
     return kept, [*unused, *left_out], said
 
 
 def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
-    """Return the end of a message: the column that has the most different names, if there is one.
+    """Return the end of a message: the column with the most different names, if any.
 
-    Scores may differ as well: of numbers only whole ones may be ids.
+    Only whole numbers may be ids, since scores may also differ.
     """
     names: dict[str, int] = {}
     for column in (*roles.others, *roles.hashed, *table.cells):
@@ -671,11 +669,11 @@ def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
     if not names or max(names.values()) == 1:
         return ("add one, such as 'id'",)
     best = max(names, key=names.__getitem__)
-    return "say which does with ", Argument("columns", {best: "segment"}), ", or add one"
+    return "choose one with ", Argument("columns", {best: "segment"}), ", or add one"
 
 
 def _is_wide(table: Columns, roles: Roles) -> bool:
-    """Say whether a table has a column of scores for each system, or metric, and no other.
+    """Return whether a table has only columns of scores, one per system or metric.
 
     A column of text, or of whole numbers that all differ, may be the ids of segments.
     """
@@ -691,7 +689,7 @@ def _is_wide(table: Columns, roles: Roles) -> bool:
 
 
 def _names(table: Columns, column: str | None, part: str, default: str = "") -> list[str]:
-    """Return the names in a column, of which none may be empty; or one name for all rows."""
+    """Return the names in a column, which must not be empty; or one name for all rows."""
     if column is None:
         return [default] * len(table.lines)
     names = as_names(table.cells[column])
@@ -701,9 +699,9 @@ def _names(table: Columns, column: str | None, part: str, default: str = "") -> 
 
 
 def _epochs(table: Columns, column: str | None, named: Container[str]) -> list[list[int]]:
-    """Return which answer to its segment each row is, in the ways in which it may be told.
+    """Return the numbers of answers to a segment, in all possible ways.
 
-    Numbers of runs, or of seeds, say it only where segments would else have several scores.
+    Numbers of runs, or seeds, are only used if segments would otherwise have several scores.
     """
     alone = [0] * len(table.lines)
     is_sure = column is not None and (column in named or plain(column) == "epoch")
@@ -718,7 +716,7 @@ def _epochs(table: Columns, column: str | None, named: Container[str]) -> list[l
     numbers = table.numbers(column)
     wrong = np.flatnonzero(~((numbers == np.round(numbers)) & (np.abs(numbers) < _MOST_EPOCH)))
     if len(wrong):
-        raise table.refused(int(wrong[0]), column, "a whole number, of which answer this is")
+        raise table.refused(int(wrong[0]), column, "a whole number, the number of the answer")
     told = [int(number) for number in numbers]
     return [told] if is_sure else [alone, told]
 
@@ -730,10 +728,10 @@ def _rows_by_answer(
     epochs: list[list[int]],
     labels: Mapping[str, list[str]],
 ) -> tuple[dict[Names, dict[Answer, int]], str]:
-    """Return the row of each answer as in `_Scores`, and the label that tells segments apart.
+    """Return the row of each answer as in `_Scores`, and the label that distinguishes segments.
 
-    The first `epochs` are taken that leave no answer twice. Where segments still come again under
-    one system and metric they are numbered within documents, or another label: "document/segment".
+    The first `epochs` without duplicate answers are used. If segments are still repeated for one
+    system and metric, they are numbered within documents, or another label: "document/segment".
     """
     twice: list[tuple[int, int]] = []
     for apart, of_rows in product(("", *labels), epochs):
@@ -754,18 +752,18 @@ def _rows_by_answer(
     one, two = twice[0]
     _, _, system, metric = keys[one]
     raise InputError(
-        f"{table.path} has scores more than once: that of system {system!r} for segment "
-        f"{segments[one]!r} under {metric or 'each metric'} is in {table.where(one)} and in "
-        f"{table.where(two)}; give each once, or say with ",
+        f"{table.path} has a score twice: system {system!r}, segment {segments[one]!r}, "
+        f"{metric or 'each metric'} is in {table.where(one)} and in {table.where(two)}; give each "
+        "score once, or use ",
         Argument("columns"),
-        " which column names the 'system', the documents within which segments are numbered "
-        "('label'), or which of several answers this is ('epoch', to be added if there is none)",
+        " to name the column of the 'system', of the documents within which segments are numbered "
+        "('label'), or of the number of the answer ('epoch'; add one if there is none)",
         *_judges(table, keys, segments),
     )
 
 
 def _judges(table: Columns, keys: list[Names], segments: list[str]) -> tuple[object, ...]:
-    """Return the end of a message: which column of names, as of judges, tells all rows apart."""
+    """Return the end of a message: a column of names, such as judges, that makes rows unique."""
     n = len(segments)
     telling = {
         column: set(cells)
@@ -777,14 +775,14 @@ def _judges(table: Columns, keys: list[Names], segments: list[str]) -> tuple[obj
         return ()
     column = min(telling, key=lambda name: len(telling[name]))
     one_each, mean = (Argument("columns", {column: role}) for role in ("metric", "epoch"))
-    said = f"; {column!r} tells them apart: give "
+    said = f"; they differ in {column!r}: give "
     return (said, one_each, " for one metric each, or ", mean, " for their mean")
 
 
 def _rows(
     table: Columns, scores: _Scores, labels: Mapping[str, list[str]], roles: Roles
 ) -> Iterator[Rows]:
-    """Yield the rows of every system and metric, which have the same items in a task and filter."""
+    """Yield the rows of every system and metric, with shared items per task and filter."""
     metrics: dict[str, tuple[Metric, bool]] = {}
     unit, part = noun(roles.segment or ""), noun(roles.task or "task")
     by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
@@ -814,13 +812,13 @@ def _rows(
             if called not in metrics:
                 metrics[called] = _metric(called, scores, roles)
             metric, is_directed = metrics[called]
-            # Which row has the score of each answer; -1 for one that this system has not.
+            # The row of each answer; -1 for answers that this system lacks.
             places = np.array([rows.get(answer, -1) for answer in answers])
             is_absent = places < 0
             statistics = np.where(is_absent[:, None], np.nan, values[places])
             is_gone = np.isnan(statistics).any(axis=1)
             if len(items.epochs) and np.any(is_gone):
-                # An empty answer of several is as one that has no row.
+                # An empty answer among several counts as absent.
                 known = np.array(items.ids)
                 is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
             yield Rows(
@@ -837,7 +835,7 @@ def _rows(
 
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
-    """Return the metric of this name, less an arrow, and whether its direction is known."""
+    """Return the metric of this name, without an arrow, and whether its direction is known."""
     parts = [
         values[list(rows.values()), 0]
         for column, values in scores.values.items()
@@ -858,7 +856,7 @@ def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
 
 
 def _labels(table: Columns, roles: Roles, wanted: Wanted) -> dict[str, list[str]]:
-    """Return the labels of all rows; texts that items are asked about are hashes: source_hash."""
+    """Return the labels of all rows; texts of items are hashed: source_hash."""
     asked_for = {plain(name): name for name in wanted.labels}
     labels = {asked_for.get(plain(c), c): as_names(table.cells[c]) for c in roles.labels}
     for column in roles.hashed:

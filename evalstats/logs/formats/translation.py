@@ -1,11 +1,11 @@
 """Translations and transcripts: COMET, mt-metrics-eval, WMT's automatic scores and meeteval.
 
-COMET's are what `comet-score --to_json` and `comet-compare --to_json` wrote of several systems, or
-what `comet-score` printed. Files of one number a line have the scores of one system each. A line of
-mt-metrics-eval's `.seg.score` files is a system and a score, or "None". Systems come in blocks, and
-segments have no names: the order of a block is that of the test set. WMT has a file of JSON lines a
-system; a line is a document of a language pair, with a list of scores of its paragraphs under each
-metric. More is better under all of these. meeteval's `*_per_reco.json` have the errors and the
+COMET's are the files of `comet-score --to_json` and `comet-compare --to_json` for several systems,
+or the printed output of `comet-score`. Files with one number per line have the scores of one system
+each. A line of mt-metrics-eval's `.seg.score` files is a system and a score, or "None". Systems
+come in blocks of unnamed segments, in the order of the test set. WMT has one file of JSON lines per
+system; a line is a document of a language pair, with a list of scores of its paragraphs for each
+metric. For all of these, higher is better. meeteval's `*_per_reco.json` have the errors and the
 length of every session.
 """
 
@@ -36,7 +36,7 @@ _CALLED = "segment", "task"
 _TABLES = (".csv", ".tsv", ".json", ".jsonl")
 _PRINTED = re.compile(r"(.+)\tSegment (\d+)\tscore: (-?[\d.]+|nan)\b")
 _MEETEVAL_NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
-#: What each of meeteval's commands calls its result, by the name of its file.
+#: The name of the result of each of meeteval's commands, by the name of its file.
 _ERROR_RATES = {
     "wer": "WER",
     "cpwer": "cpWER",
@@ -47,7 +47,7 @@ _ERROR_RATES = {
     "tcmimower": "tcMIMO-WER",
     "dicpwer": "DI-cpWER",
 }
-#: Errors and length: of words, and in seconds where speakers are scored.
+#: Errors and length: in words, or in seconds for scores of speakers.
 _WORDS = (("insertions", "deletions", "substitutions"), "length")
 _SPEAKERS = (
     ("missed_speaker_time", "falarm_speaker_time", "speaker_error_time"),
@@ -56,14 +56,14 @@ _SPEAKERS = (
 
 
 def _is_compared(document: Any) -> bool:
-    """Return whether JSON is of `comet-compare`: the scores of each "translation"."""
+    """Return whether JSON is from `comet-compare`: the scores of each "translation"."""
     return get(first_of(get(document, "translations")), "scores") is not None
 
 
 def _is_comet(source: Source) -> bool:
-    """Return whether a file is of `comet-compare`, or of `comet-score`: segments by file.
+    """Return whether a file is from `comet-compare`, or from `comet-score`: segments by file.
 
-    Before what `comet-score` prints are lines about the model.
+    The output of `comet-score` begins with lines about the model.
     """
     document = source.json
     if document is None:
@@ -77,7 +77,7 @@ def _comet(reading: Reading) -> list[Rows]:
     where, key, document = str(reading.source.path), Key("", "COMET"), reading.source.json
     if document is None:
         document = _printed(reading.source.path)
-    # Of each system its name, its scores, and what they are of.
+    # Name, scores and unit of each system.
     systems: list[tuple[str, list[Any], dict[str, Any]]] = []
     if _is_compared(document):
         texts = {kind: document.get(kind) for kind in ("source", "reference")}
@@ -106,7 +106,7 @@ def _comet(reading: Reading) -> list[Rows]:
 
 
 def _printed(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return what `comet-score` printed as it writes it to JSON: of each file its segments."""
+    """Return the printed output of `comet-score` in the form of its JSON: segments by file."""
     systems = defaultdict[str, list[dict[str, Any]]](list)
     for i, line in enumerate(chain.from_iterable(text_blocks(path)), 1):
         if match := _PRINTED.match(line):
@@ -121,9 +121,9 @@ def _printed(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def _are_numbers(source: Source) -> bool:
-    """Return whether most lines with which a file begins are numbers, or stand for missing ones.
+    """Return whether most of the first lines of a file are numbers, or missing values.
 
-    Where a single line is none, its error says which it is.
+    If a single line is not a number, an error names it later.
     """
     if source.path.is_dir() or source.suffix in _TABLES:
         return False
@@ -134,7 +134,7 @@ def _are_numbers(source: Source) -> bool:
 
 
 def _numbers(reading: Reading) -> list[Rows]:
-    """Return the scores of a system, ``comet/A.txt``: a folder that has the name of a metric."""
+    """Return the scores of a system, ``comet/A.txt``; the folder is named after the metric."""
     path = reading.source.path
     folder, lines = path.absolute().parent.name, list(chain.from_iterable(text_blocks(path)))
     key = Key("", folder if direction(folder) is not None else "score")
@@ -147,12 +147,12 @@ def _numbers(reading: Reading) -> list[Rows]:
 
 
 def _has_blocks(source: Source) -> bool:
-    """Return whether a file is called as those of mt-metrics-eval."""
+    """Return whether a file has a name as in mt-metrics-eval."""
     return source.path.name.endswith(".seg.score")
 
 
 def _mt_metrics_eval(reading: Reading) -> Iterator[Rows]:
-    """Yield the scores of each file, whose name is that of its metric: "COMET-refA.seg.score"."""
+    """Yield the scores of each file, which is named after its metric: "COMET-refA.seg.score"."""
     folder = reading.source.path
     for path in reading.files:
         inner = path.relative_to(folder).parent if folder.is_dir() else Path()
@@ -174,8 +174,8 @@ def _mt_metrics_eval(reading: Reading) -> Iterator[Rows]:
                 raise InputError(f"{where} must be a system and its score, got {got}") from None
             if name != last and name in scores:
                 raise InputError(
-                    f"{where}: the scores of {shown(name, 60)} go on after those of another "
-                    f"system, but segments are known by their order"
+                    f"{where}: the scores of {shown(name, 60)} continue after another system's "
+                    "scores, but segments are identified by their order"
                 )
             last = name
             scores.setdefault(name, []).append(score)
@@ -188,7 +188,7 @@ def _is_wmt(source: Source) -> bool:
 
 
 def _wmt(reading: Reading) -> Iterator[Rows]:
-    """Yield the scores of each file, whose name is that of its system."""
+    """Yield the scores of each file, which is named after its system."""
     for path in reading.files:
         tasks = defaultdict[str, Answers](partial(Answers, str(path)))
         for n, record in json_lines(path):
@@ -200,7 +200,7 @@ def _wmt(reading: Reading) -> Iterator[Rows]:
             labels |= {name: as_label(record.get(name)) for name in wishes}
             scores_of = require(record, "metric_scores", where=where)
             names = [name for name in scores_of if reading.wanted.has(Key(task, name))]
-            # A list a metric, of the scores of the same paragraphs.
+            # One list per metric, with the scores of the same paragraphs.
             for i, scores in enumerate(zip(*(scores_of[name] for name in names), strict=True), 1):
                 kept = dict(zip(names, scores, strict=True))
                 tasks[task].add(n, f"{document}/{i}", labels, kept)
@@ -211,7 +211,7 @@ def _wmt(reading: Reading) -> Iterator[Rows]:
 
 
 def _is_meeteval(source: Source) -> bool:
-    """Return whether a file says of sessions how many errors there are in how many words."""
+    """Return whether a file has numbers of errors and words by session."""
     first = next(iter(source.json.values()), None) if isinstance(source.json, dict) else None
     # That rate is null for a session without words.
     sizes = (get(first, _WORDS[1]), get(first, _SPEAKERS[1]))
@@ -232,12 +232,12 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
         errors = sum(number(session.get(part) or 0, f"{where}, {part}") for part in names)
         if errors < 0 or length < 0:
             raise InputError(f"{where}: errors and {size} must not be negative")
-        # The ratio of the two must be the rate that is stated.
+        # The ratio of the two must be the reported rate.
         rate = session.get("error_rate")
         if length and not np.isclose(number(rate, f"{where}, error_rate"), errors / length):
             raise InputError(
-                f"{where}: {errors:g} errors of {length:g} are {errors / length:.10g}, error_rate "
-                f"says {shown(rate, 60)}"
+                f"{where}: {errors:g} errors of {length:g} are {errors / length:.10g}, but "
+                f"error_rate is {shown(rate, 60)}"
             )
         values.append((errors, length))
     items, whole = Items.of(path, list(sessions)), path.name.replace("_per_reco", "")

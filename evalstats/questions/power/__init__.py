@@ -1,1 +1,1 @@
-"""What a test set can find, and how large one would have to be."""
+"""What a test set can find, and how large it would have to be."""

@@ -1,9 +1,10 @@
-"""Power: how often a test finds a difference of a given size, and what it needs to find it.
+"""Power: how often a test finds a difference of a given size, and the size that it needs.
 
 The t test's power is the noncentral t distribution's (Cohen, 1988). The score test of paired 0/1
-scores holds the difference against √ψ, for a share ψ of segments that differ, while the difference
-itself varies by √(ψ - δ²) (Miettinen, 1968; Connor, 1987): t with infinitely many degrees of
-freedom, and a critical value that is √ψ/√(ψ - δ²) times as long. `docs/power.md` has the formulas.
+scores divides the difference by √ψ, for a share ψ of segments that differ, while the standard
+deviation of the difference is √(ψ - δ²) (Miettinen, 1968; Connor, 1987): t with infinitely many
+degrees of freedom, and a critical value that is √ψ/√(ψ - δ²) times as long. `docs/power.md` has the
+formulas.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from evalstats.inference.distributions import (
 )
 from evalstats.inference.student import Runs, Spread
 
-#: From so many degrees of freedom the t distributions are normal ones.
+#: From this many degrees of freedom on, t distributions are taken as normal.
 _NORMAL = 1e5
-#: Standard errors of the largest difference.
+#: The largest difference tried, in standard errors.
 _FAR = 1e4
-#: The variance of shares where every segment is gained; more segments than any plan has.
+#: Least variance of shares if every segment is gained, and the most segments of a plan.
 _LEAST_VARIANCE, _MOST = 1e-6, 10**15
 
 
 def t_power(
     noncentrality: float, degrees: float, level: float, sides: int = 2, stretch: float = 1.0
 ) -> float:
-    """Return how often t with so many degrees of freedom rejects at a level.
+    """Return the probability that a t test with these degrees of freedom rejects at a level.
 
-    The noncentrality is the true difference over the standard error, on the side that is tested
-    where there is one; the critical value is multiplied by the stretch.
+    The noncentrality is the true difference over the standard error, on the tested side if
+    one-sided; the critical value is multiplied by the stretch.
 
     >>> round(t_power(0.2 * 10, 99, 0.05), 4)    # 100 differences, 0.2 standard deviations
     0.5083
@@ -48,7 +49,7 @@ def t_power(
             return normal_cdf(shift - critical)
         return noncentral_t_above(critical, min(shift, _FAR), degrees)
 
-    # Rounding may leave the scale by a bit.
+    # Rounding may exceed the range slightly.
     return min(1.0, beyond(noncentrality) + (beyond(-noncentrality) if sides == 2 else 0.0))
 
 
@@ -56,13 +57,12 @@ def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float
     """Return error, degrees of freedom and stretch of the t of means over runs, for `t_power`.
 
     `student.with_runs` estimates the mean squares m, with d degrees of freedom each. Two biases of
-    that estimate are allowed for. A component that comes out below 0 counts as 0, so that standard
-    errors are too long; the stretch is by how much on average, where the sum of the runs' mean
-    squares is one of Satterthwaite's degrees of freedom. And the squares of estimated mean
-    squares are m²(1 + 2/d) on average, so that Satterthwaite's formula finds fewer degrees of
-    freedom than it would with the true m.
+    this estimate are corrected. A negative component counts as 0, so standard errors are too large;
+    the stretch is the average factor, if the sum of the runs' mean squares has Satterthwaite's
+    degrees of freedom. And the squares of estimated mean squares are m²(1 + 2/d) on average, so
+    Satterthwaite's formula gives fewer degrees of freedom than with the true m.
     """
-    # Of shares: fourth powers of large or small scores are no numbers.
+    # As shares, since fourth powers of large or small scores overflow.
     scale = segments.error**2 + sum(between for between, _, _ in runs)
     true = expected = segments.error**2 / scale
     parts = [(true, segments.degrees), *((between / scale, n - 1.0) for between, _, n in runs)]
@@ -87,10 +87,10 @@ def mcnemar_power(
     sides: int = 2,
     degrees: float = np.inf,
 ) -> float:
-    """Return how often McNemar's score test of a difference of paired shares rejects at a level.
+    """Return the power of McNemar's score test of a difference of paired shares.
 
-    At least as many segments as `difference` says are taken to be discordant, gained or lost.
-    Segments that are not drawn freely have an effective number, and t's degrees of freedom.
+    The discordant share (gained or lost) is at least `difference`. Segments in groups or strata
+    have an effective number, and t's degrees of freedom.
 
     >>> round(mcnemar_power(0.4, 0.5, 22, 0.05), 2)    # Connor (1987): 22 for 0.8
     0.8
@@ -109,10 +109,10 @@ def share_power(
     sides: int = 1,
     degrees: float = np.inf,
 ) -> float:
-    """Return how often the score test shows a true share to differ from a number, on one side.
+    """Return the power of the one-sided score test of a share against a number.
 
-    The test's error is that of the number, and the share's own is another (Fleiss, Levin and Paik,
-    2003, section 2.4).
+    The test uses the standard error at the number; the share itself has another (Fleiss, Levin and
+    Paik, 2003, section 2.4).
 
     >>> round(share_power(0.9, 0.93, 558, 0.05), 2)    # for 0.8
     0.8
@@ -128,7 +128,7 @@ def least_difference(power: Callable[[float], float], target: float, step: float
 
     `power` must not fall as differences grow.
     """
-    # In steps, since the root is looked for to within 2e-12.
+    # In steps, since the root is found to within 2e-12.
     high = 1.0
     while power(high * step) < target:
         if high > _FAR:

@@ -1,4 +1,4 @@
-"""What a planned test set finds: `Power`, with a `PairPower` for each pair and metric."""
+"""What a planned test set can find: `Power`, with a `PairPower` for each pair and metric."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels
     from evalstats.pictures.marks import Curve
 
-#: Of more pairs only those are shown that need most.
+#: The most pairs shown; the ones with the largest least differences.
 _MOST_PAIRS = 10
-#: Columns of tables, and the fields they show; some only where a difference was asked about.
+#: Columns of tables and their fields; some only if a difference was given.
 _NAMES = {"system": "system", "baseline": "baseline"}
 _OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
 _OF_PAIRS = {
@@ -43,7 +43,7 @@ _OF_PAIRS = {
     "on average": "expected",
     "{0._units} for a width of {0.width:g}": "for_width",
 }
-#: Columns that are there only where a plan has this.
+#: Columns shown only if the plan has them.
 _WHERE = {
     **dict.fromkeys(("power", "needed", "runs_needed", "fewest_runs"), "difference"),
     **{"largest": "n_looks", "expected": "n_looks", "for_width": "width", "price": "price"},
@@ -61,7 +61,7 @@ _OF_TRIALS = {
     "{0._units} needed for {0.difference:g}": "needed",
     "price": "price",
 }
-#: Points of a curve, and how far from 0 and 1 a power is taken to be.
+#: Points of a curve, and the least distance of a power from 0 and 1.
 _POINTS, _LEAST = 100, 1e-9
 #: The two curves: their units, and their fields in a record.
 _CURVE = ("size", "minimum", "power")
@@ -74,20 +74,20 @@ _CURVES = (
 
 @dataclass(frozen=True)
 class RunPower:
-    """What a test of several runs of each system finds of a pair.
+    """The power of a test with several runs of each system, for one pair.
 
     Attributes
     ----------
     run_deviation : float or None
-        The runs' part of the standard error is this over √R.
+        The contribution of runs to the standard error is this over √R.
     limit : float or None
-        Least difference that is found on any number of segments, with the runs that are planned.
+        Least difference that can be found with any number of segments and the planned runs.
     runs_needed, runs_needed_low, runs_needed_high : int or None
-        Runs of each system that find the difference on the segments that are planned.
+        Runs of each system needed to find the difference on the planned segments.
     fewest_runs : int or None
-        With fewer runs no number of segments finds it.
+        With fewer runs, no number of segments is enough.
     runs, run_minimums, run_powers : tuple
-        Least difference, and power, with each of some numbers of runs.
+        Least difference, and power, for several numbers of runs.
     """
 
     run_deviation: NotNegative | None = None
@@ -103,20 +103,21 @@ class RunPower:
 
 @dataclass(frozen=True)
 class TrialPower:
-    """What items with other numbers of trials find of a pair, need and cost.
+    """The power and cost of other numbers of trials per item, for one pair.
 
     Attributes
     ----------
     item_deviation, trial_deviation : float
-        Of the difference of two systems on an item: what items differ by, and one trial of each.
+        Standard deviations of the difference of two systems on an item: between items, and between
+        trials.
     trials, trial_minimums : tuple
-        Numbers of trials of an item, and the least difference found on the items that are planned.
+        Numbers of trials per item, and the least difference found on the planned items.
     trial_needed, prices : tuple
-        Items that find the difference that was asked about, and what they cost.
+        Items needed to find the given difference, and their cost.
     most_trials : int
-        Trials of each item that the cheapest design may have: four times those of the pilot.
+        The most trials per item of the cheapest design: four times the pilot's.
     cheapest_trials, cheapest_items, cheapest_price : int, int, float, or None
-        The cheapest design that finds it; `None` where no price was given.
+        The cheapest design that finds it; `None` if no price was given.
     """
 
     item_deviation: NotNegative
@@ -131,32 +132,33 @@ class TrialPower:
     cheapest_price: NotNegative | None = None
 
     def sentence(self, unit: str = "item") -> str:
-        """Return what costs least: "Cheapest: 120 items with 2 trials each, for 360."."""
+        """Return a sentence: "Cheapest: 120 items with 2 trials each, for 360."."""
         if self.cheapest_items is None:
-            return f"Cheapest: none, since no number of {plural(unit)} and trials finds it."
+            return f"Cheapest: none, because no number of {plural(unit)} and trials is enough."
         items, trials = self.cheapest_items, counted(self.cheapest_trials or 1, "trial")
         design = f"{counted(items, unit)} with {trials} each"
         said = f"Cheapest: {design}, for {self.cheapest_price:,.10g}."
         if self.cheapest_trials == self.most_trials:
-            said += f" More than {self.most_trials}, four times the pilot's, were not asked about."
+            said += f" More than {self.most_trials}, four times the pilot's, were not considered."
         return said
 
 
 @dataclass(frozen=True)
 class LabelPower:
-    """What other numbers of people's labels find of a pair, where they correct a judge's scores.
+    """The power of other numbers of people's labels that correct a judge's scores, for one pair.
 
     Attributes
     ----------
     labelled : int
-        Segments, or groups, that are labelled in the pilot.
+        Labelled segments, or groups, of the pilot.
     labels, label_minimums : tuple
-        Numbers of labelled ones among those that are planned, and the least difference that each
-        finds. One is the pilot's share, which other tables are about.
+        Numbers of labelled ones among the planned segments, and the least difference for each. One
+        is the pilot's share, as in the other tables.
     label_powers : tuple
-        How often the difference that was asked about is found.
+        Power for the given difference.
     labels_needed : int or None
-        Labels that find it with the target power; `None` where those of all segments do not.
+        Labels needed to find it with the target power; `None` if labels of all segments are not
+        enough.
     """
 
     labelled: Count
@@ -168,20 +170,20 @@ class LabelPower:
 
 @dataclass(frozen=True)
 class DesignPower:
-    """What else is known of the plan of a pair.
+    """Further results of the plan of a pair.
 
     Attributes
     ----------
     discordant : float or None
-        Of 0/1 scores, the share of segments that differ.
+        For 0/1 scores, the share of segments that differ.
     number : float or None
-        Of 0/1 scores against a number, that number as a share.
+        For 0/1 scores against a number, the number as a share.
     largest, expected : int or None
-        Segments that the looks need for the difference, at most and on average.
+        Segments needed by the looks for the difference, at most and on average.
     for_width, for_width_low, for_width_high : int or None
-        Segments that make the interval as narrow as was asked.
+        Segments needed for the requested width of the interval.
     of_labels : LabelPower or None
-        Where people's labels correct a judge's scores.
+        Set if people's labels correct a judge's scores.
     """
 
     discordant: Share | None = None
@@ -196,33 +198,34 @@ class DesignPower:
 
 @dataclass(frozen=True)
 class PairPower(Record):
-    """What a test finds of a pair of systems; sizes of differences have no sign.
+    """The power of a test for one pair of systems; sizes of differences have no sign.
 
     Attributes
     ----------
     metric, baseline, system : str
-        Whose pilot it is.
+        The metric and the pair of the pilot.
     observed : float
         The pilot's difference, system minus baseline.
     standard_deviation : float
-        Of one segment, or group: the difference's standard error is this over √N.
+        Standard deviation of one segment, or group: the standard error of the difference is this
+        over √N.
     minimum, minimum_low, minimum_high : float or None
-        Least difference that is found with the target power, and its interval;
-        `None` where no difference is, as of 0/1 scores on three segments.
+        Least difference that is found with the target power, and its interval; `None` if no
+        difference can be found, for example with 0/1 scores on three segments.
     power, power_low, power_high : float or None
-        How often the difference that was asked about is found; `None` where none was.
+        Power for the given difference; `None` if none was given.
     needed, needed_low, needed_high : int or None
-        Segments that find it with the target power.
+        Segments needed to find it with the target power.
     sizes, minimums, powers : tuple
-        Least difference, and power where a difference was asked about, on some numbers of segments.
+        Least difference, and power if a difference was given, for several numbers of segments.
     higher_is_better : bool
         Direction of the metric.
     of_design : DesignPower
-        Of 0/1 scores, looks, widths and labels of people.
+        Results for 0/1 scores, looks, widths and labels of people.
     of_runs : RunPower or None
-        Where there are several runs of each system.
+        Set if there are several runs of each system.
     of_trials : TrialPower or None
-        Where trials of items are planned.
+        Set if trials of items are planned.
 
     Examples
     --------
@@ -259,13 +262,13 @@ class PairPower(Record):
 
     @property
     def test(self) -> str:
-        """What is planned: "t"; or of 0/1 scores "mcnemar", and against a number "score"."""
+        """The planned test: "t"; for 0/1 scores "mcnemar", or "score" against a number."""
         counted = "t" if self.discordant is None else "mcnemar"
         return counted if self.of_design.number is None else "score"
 
     @property
     def discordant(self) -> float | None:
-        """Of 0/1 scores, the share of segments that differ."""
+        """For 0/1 scores, the share of segments that differ."""
         return self.of_design.discordant
 
     def _title(self) -> str:
@@ -274,30 +277,31 @@ class PairPower(Record):
 
 @dataclass(frozen=True, repr=False)
 class Power(Several[PairPower]):
-    """What a test finds on a test set like the pilot; iterating gives `PairPower`.
+    """What a test can find on a test set like the pilot; iterating gives `PairPower`.
 
     Attributes
     ----------
     pairs : tuple of PairPower
         One record per pair and metric.
     n_pilot, n_segments, unit : int, int, str
-        How large the pilot and the planned test set are, and in what.
+        Sizes of the pilot and of the planned test set, and their unit.
     difference : float or None
-        Size of the true difference, in points of the score, that was asked about.
+        Size of the true difference in question, in points of the score.
     target : float
-        Power that is aimed at.
+        Target power.
     significance_level, alternative
         Of the test.
     confidence_level : float
-        Of the intervals, which say how well the pilot knows what varies.
+        Confidence level of the intervals, which show how precisely the pilot estimates the
+        variance.
     signatures, notes : tuple of str
-        As of a `Comparison`, a signature a metric.
+        As in `Comparison`, one signature per metric.
     n_runs, pilot_runs, n_trials : int or None
-        Runs of each system that are planned, those of the pilot, and trials of an item.
+        Planned runs of each system, the pilot's runs, and trials per item.
     price : (float, float) or None
-        Of an item, and of a trial of both systems on it.
+        Price of an item, and of a trial of both systems on it.
     n_looks, width : int or None, float or None
-        Looks that are planned, and how narrow an interval is to be.
+        Planned looks, and requested width of an interval.
 
     Examples
     --------
@@ -337,7 +341,7 @@ class Power(Several[PairPower]):
         return plots.curves(self._curves(metric), ax)
 
     def _finding(self, row: PairPower) -> Finding:
-        """Say which difference is found, and what one that was asked about needs."""
+        """Return which difference can be found, and what the given difference needs."""
         n = counted(self.n_segments, self.unit)
         about = f"{row.system} - {row.baseline}, {row.metric}"
         if row.minimum is None:
@@ -353,18 +357,22 @@ class Power(Several[PairPower]):
             if design.largest:
                 lines.append(
                     f"With {self.n_looks} looks that is at most {design.largest:,}, and "
-                    f"{design.expected:,} on average if there is that difference (levels after "
-                    f"O'Brien and Fleming, 1979)."
+                    f"{design.expected:,} on average if the difference is real (levels after "
+                    "O'Brien and Fleming, 1979)."
                 )
             if labels := design.of_labels:
                 often = f"would find it {_often(self.target)}."
-                often = often if labels.labels_needed else "would not do: let the judge score more."
+                often = (
+                    often
+                    if labels.labels_needed
+                    else "would not be enough: let the judge score more segments."
+                )
                 number = f"{labels.labels_needed or self.n_segments:,} of {n}"
                 lines.append(f"People's labels of {number} (now {labels.labelled:,}) {often}")
         if self.width is not None:
-            level = f"{tabular.level(self.confidence_level)} that is {self.width:g} wide"
+            level = f"{tabular.level(self.confidence_level)} of width {self.width:g}"
             lines.append(f"{self._number(design.for_width)} would give the difference a {level}.")
-        # Terminals show one line of a finding.
+        # The terminal shows one line of a finding.
         return Finding(said, lines=[" ".join(lines)] if lines else [])
 
     def _number(self, units: int | None) -> str:
@@ -395,8 +403,8 @@ class Power(Several[PairPower]):
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods."""
         return (
-            "Power is computed for a t test (noncentral t; Cohen, 1988) or, of 0/1 scores, for the "
-            "score test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
+            "Power is computed for a t test (noncentral t; Cohen, 1988) or, for 0/1 scores, for "
+            "the score test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
         )
 
     @property
@@ -445,7 +453,7 @@ class Power(Several[PairPower]):
         return tables
 
     def _trials(self, name: str, plan: TrialPower) -> Table:
-        """Lay out what items with other numbers of trials find, need and cost."""
+        """Lay out the power and cost of other numbers of trials per item."""
         decimals = tabular.decimals(plan.trial_minimums)
         prices = [None if price is None else f"{price:,.10g}" for price in plan.prices]
         columns = zip_longest(plan.trials, plan.trial_minimums, plan.trial_needed, prices)
@@ -472,7 +480,7 @@ class Power(Several[PairPower]):
         decimals: int,
         notes: Sequence[str] = (),
     ) -> Table:
-        """Lay out fields of the rows that need most, with their intervals, if they have some."""
+        """Lay out fields of the rows with the largest least differences, with intervals if any."""
         more = len(rows) - _MOST_PAIRS
         if "system" in names and more > 0:
             rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
@@ -486,7 +494,7 @@ class Power(Several[PairPower]):
             side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals
             columns.append((name.format(self), side, partial(_cell, places, (key,))))
             low = f"{key}_low"
-            # Of what is assumed there is no interval.
+            # Assumed values have no interval.
             if low in rows[0] and any(row[low] != row[key] for row in rows):
                 level = f"[{tabular.level(self.confidence_level)}]"
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
@@ -502,7 +510,7 @@ def _often(target: float) -> str:
 def _smooth(
     sizes: Sequence[int], values: Sequence[float | None], is_share: bool
 ) -> list[tuple[float, float]]:
-    """Return a hundred points of a curve between those that were planned.
+    """Return a hundred points of a curve, interpolated between the planned ones.
 
     On these scales both curves are nearly straight: Φ⁻¹ of a power over √n, and logarithms.
     """
@@ -522,7 +530,7 @@ def _smooth(
 
 
 def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
-    """Return what a row has under a key, or an interval under two of them."""
+    """Return the text of a field, or the interval of two fields."""
     written = []
     for value in (row[key] for key in keys):
         other = "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
@@ -533,9 +541,9 @@ def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
 def assumptions(
     result: Power, strata: Sequence[str], uneven: bool = False, elsewhere: bool = False
 ) -> Iterator[str]:
-    """Say what is assumed, how sure that is, and what cannot be found.
+    """Yield notes on assumptions, their precision, and what cannot be found.
 
-    Groups of very different sizes are `uneven`; segments of moments are `elsewhere`.
+    `uneven`: groups have very different sizes; `elsewhere`: segments of moments.
     """
     units = plural(result.unit)
     what, pilot = units, f"{result.n_pilot:,} {units}"
@@ -546,8 +554,8 @@ def assumptions(
     held = ", and of BLEU, chrF and TER they hold in about 90% of cases" if "t" in tests else ""
     if tests != {"score"}:
         yield (
-            f"This assumes that the next {what} vary as much as the pilot's. The {level} intervals "
-            f"show how well {pilot} can tell{held}."
+            f"This assumes that the next {what} vary as much as the pilot's. The {level} "
+            f"intervals show the precision of {pilot}{held}."
         )
     if uneven:
         yield (
@@ -556,30 +564,33 @@ def assumptions(
         )
     if elsewhere:
         yield (
-            f"The {level} intervals are made for normal data, since the {units} are not here. For "
-            f"BLEU, chrF and TER they are too short."
+            f"The {level} intervals assume normal data, because only sums are known. For BLEU, "
+            "chrF and TER they are too short."
         )
     if strata:
         yield f"{listed(strata, 4)} keep their shares of the {units}."
     if reached := distinct(p.metric for p in result if p.test == "score"):
         yield (
             f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
-            f"taken to be as far from the number as the difference says, whatever the pilot's is."
+            "assumed to differ from the number by the given difference, whatever the pilot's "
+            "share is."
         )
     if any(p.baseline.startswith("another, ") for p in result):
         yield (
-            "There is no second system yet. It is taken to vary as much as this one, and its "
-            "scores to have this correlation. A pilot of two systems would tell."
+            "There is no second system yet. It is assumed to vary as much as this one, with this "
+            "correlation between their scores. A pilot with two systems would measure both."
         )
     if paired := distinct(p.metric for p in result if p.test == "mcnemar"):
         yield (
-            f"{', '.join(paired)}: McNemar's test of 0/1 scores is planned. It assumes that as "
-            f"large a share of {units} differs as in the pilot; the intervals are about that share."
+            f"{', '.join(paired)}: McNemar's test of 0/1 scores is planned. It assumes that the "
+            f"same share of {units} differs as in the pilot; the intervals cover the uncertainty "
+            "of this share."
         )
     if any(p.minimum is None for p in result):
-        yield f'"none" means that so few {units} find no difference with this power.'
+        yield f'"none" means that so few {units} cannot find any difference with this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
         yield (
             f"Runs vary so much that with {result.n_runs} of each system no number of {units} "
-            f"finds {result.difference:g} with this power. 'fewest runs' says how many runs would."
+            f"finds {result.difference:g} with this power. 'fewest runs' is the number of runs "
+            "needed."
         )

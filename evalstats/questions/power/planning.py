@@ -1,4 +1,4 @@
-"""Power of planned test sets: `power`, and the design of each pair that a pilot makes known."""
+"""Power of planned test sets: `power`, and the design of each pair from a pilot."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ from evalstats.results.records import Caution, distinct, of_metric, of_task, plu
 from evalstats.statistics.extraction import Metrics
 from evalstats.text.references import columns_of
 
-#: So many units, or runs, that more of them find nothing more.
+#: Numbers of units and runs beyond which power no longer grows.
 ENDLESS = 10**12
-#: Below such a level t has no quantiles.
+#: Below this level t quantiles cannot be computed.
 LEAST_LEVEL = 1e-100
-#: The squares of numbers between these, and sums of them, are numbers.
+#: Squares of numbers between these, and their sums, do not overflow.
 _LEAST_SIZE, _LARGEST_SIZE = 1e-140, 1e140
-#: The curve goes so far below and above the sizes in question, or over these numbers of runs.
+#: Range of the curve relative to the sizes in question, and its numbers of runs.
 _REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
-#: Correlations with the scores of a system that is not there yet, and more looks than are planned.
+#: Assumed correlations with a future system, and the most planned looks.
 _CORRELATIONS, _MOST_LOOKS = (0.0, 0.5), 1000
-#: Numbers of trials of an item that a plan shows.
+#: Numbers of trials per item in the table.
 _TRIALS = (1, 2, 3, 4, 5, 8, 10)
 
 
@@ -91,48 +91,50 @@ def power(
     executor: Workers = None,
     progress: Progress | bool | None = None,
 ) -> Power:
-    r"""Say which differences a test set can find, and how many segments a difference needs.
+    r"""Compute which differences a test set can find, and how many segments a difference needs.
 
-    From a pilot, two systems' outputs on some segments; the next are taken to vary as these do. Of
-    one system alone it says what a comparison with another will need that varies as much, whose
-    scores have a correlation of 0 or 0.5 with these.
+    From a pilot: two systems' outputs on some segments; further segments are assumed to vary as
+    much. With one system, it computes what a comparison with another system will need that varies
+    as much, with a correlation of 0 or 0.5 between their scores.
 
     Parameters
     ----------
     hypotheses, references, metrics, baseline, groups, strata, aggregate, executor, progress
-        As in `compare` and `estimate`, of the pilot; groups are what is counted, and each stratum
-        grows in proportion.
+        As in `compare` and `estimate`, for the pilot; if there are groups, sizes are numbers of
+        groups, and all strata grow in proportion.
     difference : float, optional
         Size of a true difference, above 0, in points of the score: how often it is found on
-        `n_segments`, and how many find it with the target power. Choose the least one that matters
-        to you: that of the pilot says nothing beyond its p-value (Hoenig and Heisey, 2001).
+        `n_segments`, and how many segments find it with the target power. Choose the least
+        difference that matters to you: the pilot's difference adds nothing to its p-value (Hoenig
+        and Heisey, 2001).
     n_segments : int, optional
-        Segments of the test set that is planned, or groups; by default those of the pilot.
+        Number of segments (or groups) of the planned test set; by default the pilot's.
     power : float
-        Target, between `significance_level` and 1: how often the difference is to be found.
+        Target power, between `significance_level` and 1.
     significance_level : float
-        From 1e-100 to below 1, of a single test; of m that are adjusted about this over m.
+        Level of a single test, from 1e-100 to below 1. For m adjusted tests, give about the level
+        over m.
     alternative : {"two-sided", "greater", "less"}
-        Of the test, as in `compare`. One-sided, the true difference lies on the side tested.
+        As in `compare`. If one-sided, the true difference is on the tested side.
     runs : int, optional
-        Runs of each system that are planned, by default as many as in the pilot, which then has
-        several of each (as in `compare`).
+        Planned runs of each system, by default the pilot's number. The pilot must have several runs
+        of each (as in `compare`).
     trials : int or sequence of int, optional
-        Answers to each item that are planned, by default as many as in the pilot, which has
-        several: a metric `PassAll` or `PassAny`, or a mean in a log with epochs. The variance of an
-        item is then σ²(items) + σ²(trials)/K; of pass^k and pass@k it follows from the pilot's 2k
-        trials or more (Hoeffding, 1948). Of several numbers the first is planned.
+        Planned answers per item, by default the pilot's number. The pilot must have several
+        answers: a metric `PassAll` or `PassAny`, or a mean in a log with epochs. The variance of an
+        item is then σ²(items) + σ²(trials)/K; for pass^k and pass@k it follows from the pilot's 2k
+        trials or more (Hoeffding, 1948). If there are several numbers, the first is planned.
     price : (float, float), optional
-        Of an item, and of a trial of both systems on it: the cheapest design that finds the
-        `difference` with the target power, items or trials.
+        Price of an item, and of a trial of both systems on it, to find the cheapest design that
+        finds the `difference` with the target power.
     at_least, at_most : float, optional
-        In place of a second system the number that a gate holds the score against, on one side; the
-        `difference` is how far beyond it the true score is.
+        Instead of a second system: the number that a gate compares the score with, one-sided; the
+        `difference` is the distance of the true score beyond it.
     looks : int, optional
-        So many looks at the test set while it grows, in equal steps, as of `SequentialTest`: how
-        many segments they need at most, and on average, for the `difference`.
+        Number of looks at the growing test set, in equal steps, as in `SequentialTest`: how many
+        segments they need at most, and on average, for the `difference`.
     width : float, optional
-        How many segments make the interval so narrow, from its lower bound to its upper one.
+        Width of the interval, from lower to upper bound: how many segments it needs.
     confidence_level : float
         Of the intervals, which say how well such a pilot knows the standard deviation (from the
         kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
@@ -146,14 +148,14 @@ def power(
     Raises
     ------
     InputError
-        For bad input; for two systems that nothing tells apart, which say nothing of power. Of
-        several pairs such are left out, and a note says so.
+        For bad input, and for two systems with identical statistics. If there are several pairs,
+        identical ones are left out, and a note says so.
 
     Notes
     -----
     The noncentral t distribution, with the noncentrality :math:`\sqrt{n}\,\delta/s` for a pilot's
-    standard error of s/√N; of 0/1 scores McNemar's test (Miettinen, 1968; Connor, 1987).
-    `docs/power.md` has the formulas, and those of several runs.
+    standard error of s/√N; for 0/1 scores McNemar's test (Miettinen, 1968; Connor, 1987).
+    `docs/power.md` has the formulas, also for several runs.
 
     Examples
     --------
@@ -174,15 +176,15 @@ def power(
     systems = systems_of(hypotheses)
     if bound is not None and len(systems) > 1:
         raise InputError(
-            f"holds one system against a number, got {', '.join(systems)}; choose one",
+            f"compares one system with a number, got {', '.join(systems)}; choose one",
             argument=bound.argument,
         )
     if bound is not None and (trials, price) != (None, None):
         raise InputError(
-            "is about the trials of two systems, and a number has none; leave it out",
+            "is for trials of two systems, but a number has none; leave it out",
             argument="trials" if price is None else "price",
         )
-    # What cannot be answered is refused before the texts are read.
+    # Impossible questions are refused before the texts are read.
     side = options.alternative if bound is None else bound.sides[0]
     of_test = significance_level, power, options.confidence_level, side
     asked = Question(*of_test, difference, n_segments, runs, trials, price, looks, width)
@@ -205,7 +207,7 @@ def power(
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked: a size of difference, the units and runs of the plan, the test's power."""
+    """The question: the size of difference, the planned units and runs, the target power."""
 
     level: float
     target: float
@@ -223,8 +225,8 @@ class Question:
         level, size = share(self.level, "significance_level"), self.difference
         if level < LEAST_LEVEL:
             raise InputError(
-                f"must be at least {LEAST_LEVEL:g}, below which t has no "
-                f"quantiles that can be computed; got {level:g}",
+                f"must be at least {LEAST_LEVEL:g}, because t quantiles cannot be computed below "
+                f"it; got {level:g}",
                 argument="significance_level",
             )
         if not level < real(self.target, "power", 0.0) < 1:
@@ -235,7 +237,7 @@ class Question:
             )
         if size is not None and real(size, "difference", -np.inf) <= 0:
             raise InputError(
-                f"must be above 0, got {size}: it is a size; say which side is tested with ",
+                f"must be above 0, got {size}: it is a size; give the tested side with ",
                 Argument("alternative", "greater"),
                 " or ",
                 Argument("alternative", "less"),
@@ -254,7 +256,7 @@ class Question:
             raise InputError(f"must be above 0, got {self.width}", argument="width")
 
     def check_fits(self, scores: Scores, bound: Bound | None) -> None:
-        """Refuse a difference that no two scores of a metric have, or that leads beyond them."""
+        """Refuse a difference that is impossible within the bounds of the metric."""
         size, name, (low, high) = self.difference, scores.metric_name, scores.bounds
         if size is None:
             return
@@ -267,12 +269,12 @@ class Question:
         number = 0.0 if bound is None else bound.number
         reached = number + size * (1 if bound is None or bound.is_least else -1)
         if bound is not None and not low <= reached <= high:
-            said = f"leads from {number:g} to {reached:g}, and {said}; give a smaller one"
+            said = f"leads from {number:g} to {reached:g}, but {said}; give a smaller one"
             raise InputError(said, argument="difference")
 
     @property
     def several_trials(self) -> tuple[int, ...]:
-        """The numbers of trials that are planned; none where nothing is."""
+        """The planned numbers of trials; empty without a plan."""
         trials = () if self.trials is None else self.trials
         return tuple(trials) if isinstance(trials, Sequence) else (trials,)
 
@@ -284,13 +286,13 @@ class Question:
 
 @dataclass(frozen=True)
 class Design:
-    """A pair of which n units were seen, and the variances that the next units are to have.
+    """A pair with n units of a pilot, and the assumed variances of further units.
 
-    With R runs of each system the variance of the difference on n units is
-    (σ_s² + Σ σ_e²/R)/n + Σ σ_r²/R, with sums over both systems (`student.mean_squares`). Of 0/1
-    scores it follows from the share of segments that are discordant, so many of which a unit is
-    worth. A `side` takes the lower or the upper bound of the error in its place: the chi-square
-    interval of a variance that is known with so many degrees of freedom (`variance_degrees`).
+    With R runs of each system the variance of the difference on n units is (σ_s² + Σ σ_e²/R)/n + Σ
+    σ_r²/R, with sums over both systems (`student.mean_squares`). For 0/1 scores it follows from the
+    share of discordant segments, and the number of segments that a unit counts as. With a `side`,
+    the lower or upper bound of the error is used instead: the chi-square interval of a variance
+    with `variance_degrees` degrees of freedom.
     """
 
     asked: Question
@@ -300,16 +302,16 @@ class Design:
     segment: float = 0.0
     of_runs: tuple[tuple[float, float], ...] = ()  # σ_r² and σ_e²
     n_runs: int = 1
-    scale: float = 0.0  # of 0/1 scores
+    scale: float = 0.0  # for 0/1 scores
     discordant: float = 0.0
     worth: float = 1.0
     side: int | None = None
-    #: Of 0/1 scores against a number: that number as a share, and on which side of it better is.
+    #: For 0/1 scores against a number: the number as a share, and the better side.
     number: float | None = None
     ahead: int = 1
 
     def power(self, difference: float, n: int, runs: int = 1) -> float:
-        """Return how often a difference of this size is found on n units of so many runs."""
+        """Return the power for a difference of this size on n units with these runs."""
         degrees = max((self.degrees + 1) * n / self.n - 1, 1.0)
         level, sides, items = self.asked.level, self.asked.sides, n * self.worth
         if self.number is not None:
@@ -321,14 +323,14 @@ class Design:
         segments = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
         squares = [((r + e / n) / runs, e / n / runs) for r, e in self.of_runs]
         error, degrees, stretch = noncentral.of_runs(segments, [(*s, runs) for s in squares])
-        # The same variances, as sure as the pilot is of them.
+        # The same variances, with the precision of the pilot.
         segments = segments._replace(degrees=self.known)
         pilot = student.with_runs(segments, [(*s, self.n_runs) for s in squares]).degrees
         error *= self._sure(pilot)
         return noncentral.t_power(difference / error, degrees, level, sides, stretch)
 
     def _sure(self, pilot: float) -> float:
-        """Return the bound of an error on a side, over the error that a pilot estimates.
+        """Return the bound of an error on a side, relative to the pilot's estimate.
 
         By the chi-square interval of a variance with as many degrees of freedom as the pilot's.
         """
@@ -340,7 +342,7 @@ class Design:
         return float(np.sqrt(pilot / chdtri(pilot, 1 - tail if self.side else tail)))
 
     def deviation(self, runs: int) -> float:
-        """Return the standard deviation of a unit: units' part of the error is this over √n."""
+        """Return the standard deviation of a unit: the units' part of the error is this over √n."""
         if self.scale:
             share = self.number
             variance = self.discordant if share is None else share * (1 - share)
@@ -348,9 +350,9 @@ class Design:
         return float(np.sqrt(self.segment + sum(e for _, e in self.of_runs) / runs))
 
     def bounds(self) -> tuple[Design, Design]:
-        """Return the pair if it varies as little, and as much, as such a pilot may hide."""
+        """Return the pair with the least and the largest variance compatible with the pilot."""
         if self.number is not None:
-            # What the true share is, is assumed.
+            # The true share is assumed.
             return self, self
         if not self.scale:
             return replace(self, side=0), replace(self, side=1)
@@ -364,16 +366,16 @@ class Design:
         return float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
 
     def least(self, n: int, runs: int) -> float | None:
-        """Return the least difference that is found with the target power, if any is."""
+        """Return the least difference that is found with the target power, or `None`."""
         power, error = partial(self.power, n=n, runs=runs), self._error(n, runs)
         return noncentral.least_difference(power, self.asked.target, error)
 
     def needed(self, difference: float, runs: int = 1) -> int | None:
-        """Return how many units find a difference with the target power, if any number does."""
+        """Return how many units find a difference with the target power, or `None`."""
         return noncentral.least_size(lambda n: self.power(difference, n, runs), self.asked.target)
 
     def narrow(self, width: float, runs: int = 1) -> int | None:
-        """Return how many units make an interval so narrow, if any number does."""
+        """Return how many units give an interval of this width, or `None`."""
 
         def narrowness(n: int) -> float:
             degrees = max((self.degrees + 1) * n / self.n - 1, 1.0)
@@ -383,26 +385,26 @@ class Design:
         return noncentral.least_size(narrowness, -width)
 
     def runs_needed(self, difference: float, n: int) -> int | None:
-        """Return how many runs of each system find it on n units, if any number does."""
+        """Return how many runs of each system find it on n units, or `None`."""
         return noncentral.least_size(lambda r: self.power(difference, n, r), self.asked.target)
 
 
 def by_t(number: Quantities, asked: Question, scale: float = 1.0) -> Design:
-    """Return the variances behind the spread of a number, the only one, times a scale."""
+    """Return the variances of a single quantity, times a scale."""
     squares = [(scale**2 * r, scale**2 * e, n) for r, e, n in (number.runs or [()])[0]]
     n, n_runs = number.units.n, squares[0][2] if squares else 1
     error, _, degrees = replace(number, runs=()).spreads[0]
     of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in squares)
     segment = max((scale * error) ** 2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
     known, influence = degrees, number.influence
-    # Where people's labels are all alike an error is added, but no value differs.
+    # If people's labels are all equal, an error is added, but no value differs.
     if influence is not None and number.units.has_values and np.ptp(influence) > 0:
         known = min(degrees, student.variance_degrees(influence[0], number.units.codes))
     return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
 
 
 def designed(scores: Scores, pair: Pair, asked: Question) -> Design:
-    """Return what is known of a pair (baseline, system), which has to vary."""
+    """Return the design of a pair (baseline, system), which must vary."""
     difference, differ = scores.pairs(pair[:1], pair[1:]), scores.differ(*pair)[0]
     base, new = (scores.systems[i] for i in pair)
     _check_size(difference.influence, scores, f"{new!r} less {base!r}")
@@ -420,15 +422,15 @@ def designed(scores: Scores, pair: Pair, asked: Question) -> Design:
         return by_t(difference, asked)
     raise InputError(
         f"{new!r} and {base!r} {'differ by the same' if differ else 'have identical statistics'} "
-        f"on every {scores.units.unit} under {scores.name}: nothing varies, and a pilot without "
-        f"variance says nothing of power; leave one of them out"
+        f"on every {scores.units.unit} under {scores.name}: nothing varies, so power cannot be "
+        "computed; leave one of them out"
     )
 
 
 def planned(
     several: Sequence[Scores], pairs: Sequence[Pair], asked: Question, bound: Bound | None = None
 ) -> Power:
-    """Plan for all pairs under all metrics, or for a system against a number, as `power` does."""
+    """Plan for all pairs and metrics, or for a system against a number, as in `power`."""
     for one in several:
         check_smooth(one)
         asked.check_fits(one, bound)
@@ -444,8 +446,8 @@ def planned(
     trials = planned_trials(several, asked.several_trials, asked.price)
     if asked.runs and not pilot_runs:
         raise InputError(
-            "needs a pilot with several runs of each system: with one of each, what runs add is "
-            "not known; give lists of runs",
+            "needs a pilot with several runs of each system: the variance between runs is unknown "
+            "with one; give lists of runs",
             argument="runs",
         )
     runs = asked.runs or pilot_runs
@@ -488,8 +490,8 @@ def planned(
         who = f"{one.systems[b]} and {one.systems[a]} ({one.name})"
         who = who if len(identical) == 1 else f"{len(identical)} pairs, {who} for one,"
         left_out = [
-            f"{who} have identical statistics on every {one.units.unit}, which say nothing of "
-            f"power, and are left out."
+            f"{who} have identical statistics on every {one.units.unit} and are left out, because "
+            "power cannot be computed."
         ]
     return replace(result, notes=(*cautions, *assumed, *left_out, *size_notes(first)))
 
@@ -509,11 +511,11 @@ def power_of(
     metric: str | None = None,
     task: str | None = None,
 ) -> Power:
-    """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
+    """Compute which differences such a test set can find: a `Power`, as `evalstats.power`.
 
-    One test at `significance_level`, by default that of this comparison, not adjusted for
-    several; the comparison's alternative, unit, strata and confidence level. Of several tasks
-    it is about the total, unless `task` names one.
+    For one test at `significance_level` (by default the comparison's), not adjusted for several
+    tests, with the comparison's alternative, unit, strata and confidence level. With several tasks,
+    it is for the total, unless `task` names one.
     """
     source, of = comparison.evaluation, of_task(comparison.differences, task)
     of = of if metric is None else of_metric(of, metric)
@@ -524,13 +526,13 @@ def power_of(
 
 
 def check_smooth(scores: Scores) -> None:
-    """Refuse what cannot be planned for."""
+    """Refuse scores for which power cannot be planned."""
     if not scores.is_paired:
         raise InputError(
-            "power plans one test set for all systems, and each of these has its own; compare "
-            "the systems on the same segments"
+            "power plans one test set for all systems, but each of these has its own; compare the "
+            "systems on the same segments"
         )
-    # Where the gradient is not finite, the replicates vary.
+    # If the gradient is not finite, the replicates vary.
     _check_size(
         scores.replicates if scores.influence is None else scores.influence, scores, "a score"
     )
@@ -538,26 +540,26 @@ def check_smooth(scores: Scores) -> None:
     refuse_fixed(scores, "power")
     if not all(stratum.metric.is_smooth for stratum in scores.strata):
         raise InputError(
-            f"power plans tests by t, which {scores.name} has not, since it is not smooth; take "
-            f"a measure that is a mean over segments, as 'acc_eq'"
+            f"power plans t tests, but {scores.name} has none because it is not smooth; use a "
+            "measure that is a mean over segments, such as 'acc_eq'"
         )
 
 
 def _check_size(values: Floats | None, scores: Scores, what: str) -> None:
-    """Refuse influence values, or replicates, of any shape, whose squares are no numbers."""
+    """Refuse influence values, or replicates, of any shape, whose squares overflow."""
     size = 0.0 if values is None else float(np.max(np.abs(values), initial=0.0))
     if size and not _LEAST_SIZE < size < _LARGEST_SIZE:
         raise InputError(
-            f"hypotheses must have scores whose variance can be computed, but under "
-            f"{scores.name} a {scores.units.unit} moves {what} by {size:.1g}; give them in a "
-            f"unit in which they are nearer to 1"
+            f"hypotheses must have scores whose variance can be computed, but under {scores.name} "
+            f"a {scores.units.unit} moves {what} by {size:.1g}; rescale the scores so that they "
+            "are nearer to 1"
         )
 
 
 def _pair(
     scores: Scores, pair: Pair, asked: Question, n: int, repeats: tuple[int | None, int | None]
 ) -> PairPower:
-    """Return what is found of a pair on n units, of so many planned runs, or trials of an item."""
+    """Return the power of a pair on n units, with the planned runs, or trials per item."""
     plan, (runs, trials), of_trials = designed(scores, pair, asked), repeats, None
     if trials:
         plan = by_t(scores.pairs(pair[:1], pair[1:]), asked)
@@ -575,7 +577,7 @@ def _pair(
 def _alone(
     scores: Scores, correlation: float, asked: Question, n: int, runs: int | None
 ) -> PairPower:
-    """Return what is found of the only system and another, so correlated, that varies as much."""
+    """Return the power of a system and an equally variable one with this correlation."""
     outcomes, influence, system = scores.outcomes, scores.influence, scores.systems[0]
     if outcomes is None or influence is None:
         plan = by_t(scores, asked, (2 * (1 - correlation)) ** 0.5)
@@ -586,8 +588,8 @@ def _alone(
         plan = replace(plan, discordant=discordant)
     if not plan.deviation(runs or 1) > 0:
         raise InputError(
-            f"{system!r} has the same score on every {scores.units.unit} under {scores.name}: a "
-            f"pilot without variance says nothing of power"
+            f"{system!r} has the same score on every {scores.units.unit} under {scores.name}: "
+            "power cannot be computed without variance"
         )
     return _record(scores, plan, n, runs, f"another, correlation {correlation:g}", system, 0.0)
 
@@ -595,13 +597,13 @@ def _alone(
 def _record(
     scores: Scores, plan: Design, n: int, planned: int | None, base: str, new: str, observed: float
 ) -> PairPower:
-    """Return what a design finds on n units of so many runs."""
+    """Return the power of a design on n units with these runs."""
     asked, runs = plan.asked, planned or 1
     size = asked.difference
     low, high = plan.bounds()
     bounds = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
     if size is not None:
-        # The more the next units vary, the less is found.
+        # The more further units vary, the lower the power.
         bounds |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
         bounds |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
     more: dict[str, Any] = {}
@@ -639,7 +641,7 @@ def _record(
 def plan_of_trials(
     plan: Design, spread: TrialSpread, trials: int, n: int
 ) -> tuple[Design, TrialPower]:
-    """Return the design of items with so many trials, and what others need and cost."""
+    """Return the design of items with these trials, and needs and costs of others."""
 
     def design_of(k: int) -> Design:
         return replace(plan, segment=spread.variance(k))
@@ -684,14 +686,14 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
 
 
 def _of_labels(plan: Design, scores: Scores, pair: Pair, n: int) -> LabelPower | None:
-    """Return what numbers of people's labels of n units find, where they correct a judge's."""
+    """Return the power of numbers of people's labels of n units, if they correct a judge's."""
     # Few pilots have labels.
     from evalstats.designs.judges import label_spread
 
     if (spread := label_spread(scores, *pair)) is None:
         return None
     size, pilot = plan.asked.difference, spread.variance(spread.labelled, plan.n) * plan.n
-    if not pilot > 0:  # labels that are all alike
+    if not pilot > 0:  # labels that are all equal
         return None
 
     def with_labels(labels: int) -> Design:
