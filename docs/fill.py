@@ -150,7 +150,10 @@ def _readable(got: str) -> str:
 
 
 if __name__ == "__main__":
-    chosen = [path for path in PAGES if not sys.argv[1:] or path.name in sys.argv[1:]]
+    names = {Path(argument).name for argument in sys.argv[1:]}
+    if unknown := names - {path.name for path in PAGES}:
+        sys.exit(f"not a page: {', '.join(sorted(unknown))}")
+    chosen = [path for path in PAGES if not names or path.name in names]
     texts = {path: path.read_text(encoding="utf-8") for path in chosen}
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -459,10 +459,10 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     test, level, when = _OF_WMT[clusters]
     n = len(systems)
     note = (
-        f"Clusters rest on one-sided Wilcoxon {test} tests at p < {level}, {when}: none allows for "
-        f"the {counted(n * (n - 1) // 2, 'pair')} or for documents. Where several pairs of systems "
-        f"are equally good, some are parted in far more than 5% of tables; the other columns "
-        f"allow for both."
+        f"Clusters rest on one-sided Wilcoxon {test} tests at p < {level}, {when}, without "
+        f"adjustment for the {counted(n * (n - 1) // 2, 'pair')} or for documents. If several "
+        f"pairs of systems are equally good, some are separated in far more than 5% of tables; "
+        f"the other columns adjust for both."
     )
     by_name = dict(zip(systems, numbers.tolist(), strict=True))
     ranked = tuple(replace(r, cluster=by_name[r.system]) for r in ranking.systems)

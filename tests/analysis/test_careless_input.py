@@ -124,8 +124,10 @@ class TestOffsets:
     def test_what_rounding_would_take_is_refused(self, by):
         a = [1e15 + x for x in SMALL]
         b = [x + by for x in a]
-        message = "too large for its spread: sums of 30 numbers around 1e"
-        with pytest.raises(es.InputError, match=f"sum of m is {message}.*subtract what all"):
+        message = "too large for its spread: in sums of 30 numbers around 1e"
+        with pytest.raises(
+            es.InputError, match=f"sum of m is {message}.*subtract the common offset"
+        ):
             es.compare({"A": a, "B": b}, metrics=MEAN)
         with pytest.raises(es.InputError, match=f"x1 or x2 is {message}"):
             paired.paired_permutation_test(a, b)

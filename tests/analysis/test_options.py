@@ -83,7 +83,7 @@ def test_metrics_are_compared_and_not_their_signatures(pair, together, tmp_path)
     assert (a.name, a.signature) == (b.name, b.signature)
     rows = np.ones((1, 2, len(a.columns)), dtype=int)
     tables = [es.SegmentStatistics(rows, ["A"], metric) for metric in pair]
-    with pytest.raises(es.InputError, match=r"metric|statistics under"):
+    with pytest.raises(es.InputError, match=r"metric|statistics of"):
         TOGETHER[together](a, b, *tables, tmp_path / "x.npz")
 
 

@@ -322,7 +322,9 @@ def test_notes_say_what_is_not_to_be_trusted():
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
     assert "of BLEU, chrF and TER they hold in about 90% of cases." in str(alike)
-    assert "how well 500 segments;" in str(es.power(counted(30, 20, 500), metrics=ACCURACY))
+    assert "the intervals cover the uncertainty of this share." in str(
+        es.power(counted(30, 20, 500), metrics=ACCURACY)
+    )
 
 
 def test_units_are_counted_in_their_plural():

@@ -135,7 +135,9 @@ def test_one_id_with_two_statistics_is_an_error():
     with pytest.raises(es.InputError, match=r"id 0 was given with .* references; ids must be"):
         ranks[0].merge(ranks[1]).compute()
     other = accumulated("wer", ["a", "b"], ["a", "c"], range(2), True)
-    with pytest.raises(es.InputError, match="id 1 came with different statistics or references"):
+    with pytest.raises(
+        es.InputError, match="id 1 was given with different statistics or references"
+    ):
         other.merge(accumulated("wer", ["a", "b"], ["a", "d"], range(2), True)).compute()
 
 

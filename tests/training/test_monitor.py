@@ -453,7 +453,7 @@ def test_bad_checks_change_nothing():
          "one system, got 2"),
         ((0, es.extract({"A": ["a"]}, ["a b"], metric)), "hypotheses has 1 segments, expected 2"),
         ((0, es.extract({"A": ["a", "c"]}, references, "cer")), "must be statistics of WER"),
-        ((0, part), "Accumulator must have ids, the positions 0 to N - 1 of all"),
+        ((0, part), "Accumulator must have ids: the positions 0 to N - 1 of all"),
     ]  # fmt: skip
     for arguments, message in cases:
         with pytest.raises(es.InputError, match=message):
@@ -462,7 +462,7 @@ def test_bad_checks_change_nothing():
     with pytest.raises(es.InputError, match="at least 2 segments or groups"):
         es.Monitor(["a"], metric).check(0, ["a"])
     scores = watched([[1.0, 2.0], [1.0, 3.0]])
-    with pytest.raises(es.InputError, match=r"3 segments, expected 2 as in .* earlier checks"):
+    with pytest.raises(es.InputError, match=r"3 segments, expected 2, as in .* earlier checks"):
         scores.check(2, [1.0, 2.0, 3.0])
     for step in (1, 0):
         with pytest.raises(es.InputError, match=f"step must be larger than 1, .* got {step}; wh"):
@@ -501,7 +501,7 @@ def test_what_is_no_state_is_refused():
     before = monitor.state_dict()
     changed = {**before, "spent_before": 0.01}
     for other, message in (
-        ({**before, "version": 2}, "version 2, expected 5; it was written by another version"),
+        ({**before, "version": 2}, "version 2, expected 6; it was written by another version"),
         ({**before, "options": None}, "must be what state_dict returned"),
         ({**before, "checks": []}, "not as state_dict returned it: part of it was changed"),
         (changed, "it: part of it was changed"),
