@@ -465,7 +465,7 @@ def test_bad_checks_change_nothing():
     with pytest.raises(es.InputError, match=r"3 segments, expected 2, as in .* earlier checks"):
         scores.check(2, [1.0, 2.0, 3.0])
     for step in (1, 0):
-        with pytest.raises(es.InputError, match=f"step must be larger than 1, .* got {step}; wh"):
+        with pytest.raises(es.InputError, match=f"step must be larger than 1, .* got {step}; if"):
             scores.check(step, [1.0, 2.0])
     assert len(scores.checks) == 2
 
