@@ -317,6 +317,9 @@ def test_notes_say_what_is_not_to_be_trusted():
         assert warned in str(es.power(marks, metrics=MARKS, groups=groups, strata=strata))
     alike = es.power(marks, metrics=MARKS, groups=np.arange(250) // 5)
     assert "different sizes" not in str(alike)
+    # A note explains the intervals, so one of them is in the table.
+    planned = es.power(marks, metrics=MARKS, groups=np.arange(250) // 5, difference=1)
+    assert [str(power).count("[95% interval]") for power in (alike, planned)] == [1, 2]
     moments = es.Moments.of(es.extract(marks, metric=MARKS))
     assert "assume normal data" in str(es.power(moments))
     assert "normal data" not in str(alike)

@@ -488,6 +488,7 @@ class Power(Several[PairPower]):
             notes = [f"{more:,} more pairs have least differences from {low} to {high}."]
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
+        level = f"[{tabular.level(self.confidence_level)}]"
         for name, key in names.items():
             if key in _WHERE and getattr(self, _WHERE[key]) is None:
                 continue
@@ -496,9 +497,10 @@ class Power(Several[PairPower]):
             low = f"{key}_low"
             # Assumed values have no interval.
             if low in rows[0] and any(row[low] != row[key] for row in rows):
-                level = f"[{tabular.level(self.confidence_level)}]"
                 columns.append((level, ">", partial(_cell, places, (low, f"{key}_high"))))
-        details = ("std. dev.", "std. dev. of runs", f"[{tabular.level(self.confidence_level)}]")
+        details = ["std. dev.", "std. dev. of runs"]
+        if sum(header == level for header, *_ in columns) > 1:
+            details.append(level)  # of the least difference; an interval that stands alone is shown
         return table_of(title, rows, columns, tuple(notes), details=details)
 
 
