@@ -380,10 +380,11 @@ class Plan(Several[LeftOut]):
     def _said(self) -> list[str]:
         n = f"{len(self.drawn):,} of {self.n_items:,} items"
         if not self.worth:
-            return [f"One earlier system alone does not tell what {n} count as."]
+            return [f"The precision of {n} cannot be predicted from only one earlier system."]
         return [
-            f"{name}: {n} count as {_items(worth.difference)} for the difference from a system "
-            f"that is run on all, and as {_items(worth.score)} for a score."
+            f"{name}: {n} give the precision of {_items(worth.difference)} randomly chosen ones if "
+            f"you compare a new system with an earlier one, and of {_items(worth.score)} for the "
+            f"score alone."
             for name, worth in self.worth.items()
         ]
 
@@ -396,14 +397,16 @@ class Plan(Several[LeftOut]):
     def _tables(self, digits: int | None = None) -> list[Table]:
         columns: list[Column] = [
             ("metric", "<", lambda row: row.metric),
-            ("if left out", "<", lambda row: row.system),
-            ("difference as", ">", lambda row: _items(row.difference)),
-            ("score as", ">", lambda row: _items(row.score)),
+            ("system", "<", lambda row: row.system),
+            ("for differences", ">", lambda row: _items(row.difference)),
+            ("for the score", ">", lambda row: _items(row.score)),
         ]
-        title = f"Run {len(self.drawn):,} of {self.n_items:,} items ({self.how} probabilities"
-        title += f", {plural(self.unit)} whole" if self.units else ""
-        title += f", within each {self.stratum})" if self.strata else ")"
-        return [table_of(title, self.left_out, columns)]
+        title = "As precise as how many randomly chosen items, if each earlier system were new"
+        drew = f"Items are drawn with {self.how} probabilities"
+        drew += f", in whole {plural(self.unit)}" if self.units else ""
+        drew += f", within each {self.stratum}." if self.strata else "."
+        table = table_of(title, self.left_out, columns, (drew,), spare=("metric",))
+        return [table] if self.worth else []
 
 
 @also_called(systems="earlier", metric="metrics", seed="rng")

@@ -185,7 +185,9 @@ def test_what_it_is_worth_is_said_before_and_after():
     rng = np.random.default_rng(0)
     noise = es.plan({name: rng.random(2000) for name in "abc"}, metrics=SOLVED, n=100)
     assert noise.worth["solved"].score == pytest.approx(100, rel=0.02)
-    assert "does not tell what" in es.plan(new, metrics=SOLVED, n=100).to_text()
+    alone = es.plan(new, metrics=SOLVED, n=100)
+    assert alone.to_text().startswith("The precision of 100 of 2,000 items cannot be predicted")
+    assert alone._tables() == []
 
 
 def test_a_revision_counts_no_fewer_items_than_it_was_run_on():
@@ -323,7 +325,7 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
     assert found.data(systems) == plan.data(systems)
     assert len(plan.to_csv().splitlines()) == 101
     plan.report(tmp_path / "plan.html")
-    assert "count as" in (tmp_path / "plan.html").read_text("utf-8")
+    assert "give the precision of" in (tmp_path / "plan.html").read_text("utf-8")
     fields = json.loads(plan.to_json())
     for wrong, said in (
         ({"drawn": [0, 0]}, "must have a value for each of its 400 items"),
@@ -375,7 +377,7 @@ def test_what_cannot_be_planned_is_said():
     alone = es.plan({"a": [1.0, 0.0] * 200}, metrics=SOLVED, n=50)
     assert alone.notes == ("50 items drawn: below 100, intervals and p-values are rough.",)
     assert alone._said() == [
-        "One earlier system alone does not tell what 50 of 400 items count as."
+        "The precision of 50 of 400 items cannot be predicted from only one earlier system."
     ]
 
 
