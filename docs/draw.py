@@ -24,6 +24,7 @@ import numpy as np
 import evalstats as es
 from docs import fill
 from evalstats.data import examples, load_sample
+from evalstats.pictures.figures import BLUE, GREY, VERMILLION
 
 FOLDER = Path(__file__).with_name("figures")
 #: Of a file that is shown by itself, such as in a README; in a page it is the page's.
@@ -31,14 +32,18 @@ _ALONE = """<style>
 svg:root { background: #ffffff }
 svg:root text { fill: currentColor }
 @media (prefers-color-scheme: dark) {
- svg:root { background: #0d1117; color: #e6edf3; --paper: #0d1117 }
+ svg:root { background: #0d1117; color: #e6edf3; --paper: #0d1117;
+  --better: #58a6ff; --worse: #f0883e; --soft: #8b949e }
 }
 </style>"""
 #: matplotlib's own colours of text, lines and paper, and what follows the page's theme.
 _THEMED = (
     (r"(fill|stroke): ?#000000", r"\1: currentColor"),
     (r"(fill|stroke): ?#ffffff", r"\1: var(--paper, #ffffff)"),
-    (r"(fill|stroke): ?#767676", r"\1: #808080"),
+    *(
+        (f"(fill|stroke): ?{colour.lower()}", rf"\1: var(--{name}, {colour.lower()})")
+        for name, colour in (("better", BLUE), ("worse", VERMILLION), ("soft", GREY))
+    ),
 )
 
 

@@ -35,7 +35,7 @@ from evalstats.results.records import (
     of_task,
     ranked,
 )
-from evalstats.results.signatures import Signature
+from evalstats.results.signatures import Signature, system_name
 
 if TYPE_CHECKING:
     from evalstats.designs.trials.cases import cases_of
@@ -384,12 +384,13 @@ class Comparison(Listed[Difference]):
         if len(systems) == 2:
             return f"{first.system} against {first.baseline}"
         if self.baseline is not None:
-            return f"{counted(len(systems) - 1, 'system')} against {self.baseline}"
+            others = counted(len(systems) - 1, system_name(self.estimates))
+            return f"{others} against {self.baseline}"
         best = distinct(
             ranked(scores)[0].system
             for scores in by_metric(self.estimates.totals or self.estimates).values()
         )
-        of = f"{len(systems)} systems"
+        of = counted(len(systems), system_name(self.estimates))
         return of if len(best) > 1 else f"{best[0]} scores best of {of}"
 
     def _findings(self) -> list[Finding]:

@@ -680,7 +680,7 @@ def _on_shared_lines(
         for name, values in labels.items()
     }
     note = (
-        f"{n - len(kept):,} of {n:,} lines have no scores in {where} and are left out. Its "
+        f"Lines without scores in {where} are left out: {n - len(kept):,} of {n:,}. Its "
         "segments are lines counted from 1, or from 0 if one has the id 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from evalstats.questions.looks import Looks
     from evalstats.results.estimates import Estimate
 
+#: Scores of systems on tasks, up to which there is a table for each task.
+_MOST_SCORES = 48
 #: Inches: a curve.
 _CURVE = 2.4
 #: Characters of the label of a segment's bar.
@@ -51,7 +53,8 @@ _SMALL_LEVEL = 1e-3
 
 def differences(comparison: Comparison, asked: Sequence[Difference], ax: Panels | None) -> Panels:
     """Draw the tables of differences, or where there are too many pairs those of scores."""
-    tables_of = comparison_tables(comparison, asked=asked)
+    each_task = len(comparison.estimates.rows) <= _MOST_SCORES
+    tables_of = comparison_tables(comparison, asked=asked, each_task=each_task)
     shown = drawing(table.brief() for table in tables_of if not table.is_detail)
     of_pairs = [table for table in shown if table.forest and table.forest.null is not None]
     return tables(of_pairs or shown, ax)

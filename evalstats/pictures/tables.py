@@ -252,8 +252,10 @@ def _draw(plan: _Plan, axes: Axes) -> Axes:
     x = 0.0
     for name, (colour, shape) in zip(forest.series, SERIES, strict=False):
         sign = dict(zip("os^DP", "●■▲◆✚", strict=True))[shape]
-        said = f"{sign} {wrapped(name, _SHORT).partition(chr(10))[0]}"
-        at.text("left", x, bottom, said, color=colour)
+        said = wrapped(name, _SHORT).partition(chr(10))[0]
+        at.text("left", x, bottom, sign, color=colour)
+        x += inches(f"{sign} ")
+        at.text("left", x, bottom, said)
         x += inches(said) + _BETWEEN
     for end, named, side in forest.named_ends:
         axes.annotate(

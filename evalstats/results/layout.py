@@ -119,8 +119,12 @@ def comparison_tables(
     c: Comparison,
     digits: int | None = None,
     asked: Sequence[Difference] | None = None,
+    each_task: bool = False,
 ) -> list[Table]:
-    """Lay out differences, all or those `asked`: of a pair by task or metric, or by system."""
+    """Lay out differences, all or those `asked`: of a pair by task or metric, or by system.
+
+    Of more pairs than are listed by task there are tables of totals, or of `each_task` as well.
+    """
     shown = c.differences if asked is None else asked
     n_pairs, of_tasks = len(by_pair(shown)), has_tasks(shown)
     is_of_pair = n_pairs == 1 and (c.baseline is None or len(shown) > 1)
@@ -137,8 +141,9 @@ def comparison_tables(
     scores = [e for e in c.estimates if e.metric in metrics]
     if of_tasks:
         tables = score_tables(scores, digits)
-        scores = [e for e in scores if e.aggregate is not None]
-    for metric, of_metric in by_metric(scores).items():
+        scores = [e for e in scores if each_task or e.aggregate is not None]
+    panels = [[e for e in scores if e.task == task] for task in distinct(e.task for e in scores)]
+    for metric, of_metric in (x for panel in panels for x in by_metric(panel).items()):
         best_first = ranked(of_metric)
         rows = [d for d in shown if (d.metric, d.task) == (metric, best_first[0].task)]
         lay_out = _rank_tables if c.baseline is None else _baseline_table

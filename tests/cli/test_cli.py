@@ -502,7 +502,7 @@ def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, smal
     scores = [e["score"] for e in found["estimates"]]
     assert scores[:3] == table.scores.tolist()
     assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
-    assert any(f"{60 - len(kept)} of 60 lines have no scores in" in note for note in found["notes"])
+    assert any(f"are left out: {60 - len(kept)} of 60. Its" in note for note in found["notes"])
     assert any("lines counted from 1, or from 0" in note for note in found["notes"])
     options = ("--missing", "intersect", "-o", "x.html", "--resamples", "9")
     cli.main(["compare", *INPUT, *REFS, "-m", "wer", "--scores", "comet.csv", *options])
