@@ -388,6 +388,13 @@ def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
     yield from facts.about([d for d in opened if d not in drawn], few)
 
 
+def _few_resamples(facts: Facts, adjustment: Adjustment) -> Iterator[str]:
+    """Say that there are fewer resamples than an interval needs beyond its ends."""
+    n = adjustment.n_resamples
+    if n + 1 < 2 / adjustment.level:
+        yield f"With {n} resamples intervals and p-values are rough. Use at least 999."
+
+
 def close_calls(
     adjustment: Adjustment, differences: Sequence[Difference]
 ) -> list[tuple[Difference, float]]:
@@ -478,6 +485,10 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
             x for x in f.limits if x.unit != x.segment and x.worth < x.few and not x.is_crossed
         ],
         _few_documents,
+    ),
+    (
+        lambda f: f.adjusting if f.adjusting and f.method != "t" else None,
+        _few_resamples,
     ),
     (lambda f: [d for d in f.differences if f.adjusting and f.adjusting.is_apart(d)], _apart),
     (lambda f: [x for limit in f.limits for x in limit.trials], _chance),

@@ -1,14 +1,17 @@
 """Figures: what they show is what the result says; nothing overlaps or is cut at column width."""
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import evalstats as es
+from docs.draw import _ALONE
 from evalstats.pictures import figures
 from evalstats.pictures.figures import BLUE, GREY, VERMILLION
 from evalstats.pictures.marks import minus
@@ -442,11 +445,13 @@ def test_tasks_have_a_panel_for_each_pair_and_of_many_pairs_the_totals_one():
     # All pairs have one axis.
     assert len({panel.get_xlim() for panel in panels}) == 1
     assert points(result.plot(baseline="b")) == points(panels[2])
-    # Of more systems than there are colours the totals are drawn, best first.
+    # Of many systems each task is drawn, and the totals, best first; of scores the totals alone.
     many = suite(6)
     best = sorted((e.score for e in many.estimates.totals), reverse=True)
     assert [mark.get_xdata()[0] for mark in marks(many.plot_scores(), "D")] == best
-    shown = [mark.get_xdata()[0] for mark in marks(many.plot(), "D")]
+    panels = many.plot()
+    assert [title.split(":")[0] for title in titles(panels)] == ["law", "zoo", "both tasks"]
+    shown = [mark.get_xdata()[0] for mark in marks(panels[-1], "D")]
     assert shown == pytest.approx([score - best[0] for score in best[1:]])
     rows = replace(many, differences=many.rows, estimates=es.Estimates(many.estimates.rows))
     assert len(rows.plot()) == 15
@@ -496,3 +501,29 @@ def test_a_figure_of_several_metrics_is_found_as_that_of_one():
     tables = [es.extract(given, metric=es.Mean(name)) for name in ("x", "y")]
     both, one = es.compare(tables, n_resamples=99), es.compare(tables[:1], n_resamples=99)
     assert [len(result.plot().figure.axes) for result in (both, one)] == [2, 1]
+
+
+def contrast(*colours):
+    """Return the contrast ratio of two colours (WCAG 2.1), from 1 to 21."""
+    parts = np.array([matplotlib.colors.to_rgb(colour) for colour in colours])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    low, high = np.sort(linear @ [0.2126, 0.7152, 0.0722])
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_words_have_the_contrast_of_aa_in_both_themes():
+    assert contrast("#fff", "#000") == pytest.approx(21)
+    assert contrast("#777", "#fff") == pytest.approx(4.48, abs=0.005)
+    assert min(contrast(colour, "white") for colour in (BLUE, VERMILLION, GREY)) >= 4.5
+    # Figures of pages by themselves, when the theme is dark.
+    dark = dict(re.findall(r"--(\w+): (#\w+)", _ALONE))
+    assert min(contrast(dark[x], dark["paper"]) for x in ("better", "worse", "soft")) >= 4.5
+    # Reports: light, dark, and on paper.
+    page = Path(figures.__file__).with_name("page.html").read_text("utf-8")
+    themes = re.findall(r":root \{([^}]*--page[^}]*)\}", page)
+    assert len(themes) == 3
+    for theme in themes:
+        of = dict(re.findall(r"--(\w+): (#\w+)", theme))
+        for ground in ("page", "panel", "fill"):
+            words = ("better", "worse", "soft", "ink") if ground != "fill" else ("ink",)
+            assert min(contrast(of[x], of[ground]) for x in words) >= 4.5

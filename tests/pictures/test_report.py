@@ -246,6 +246,9 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
     assert Markup(document(compared(n=20, names="ABC"))).texts["h1"] == [
         "C scores best of 3 systems"
     ]
+    people = {name: np.arange(20) % k for name, k in zip("ABC", (7, 8, 9), strict=True)}
+    agreement = es.meta(people, dict.fromkeys(("M1", "M2", "M3"), people), n_resamples=99)
+    assert "3 metrics" in Markup(document(agreement)).texts["h1"][0]
     (about,) = (
         x for x in Markup(document(result)).texts["p"] if x.startswith("marks: 20 segments")
     )

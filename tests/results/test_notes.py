@@ -44,6 +44,8 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of seg
 
 @pytest.mark.parametrize("scores, options, notes", [
     (marks(), {}, []),
+    (marks(), {"n_resamples": 38}, ["With 38 resamples intervals and p-values are rough"]),
+    (marks(), {"n_resamples": 39}, []),
     (marks(n=30), {}, ["only 30 segments: intervals and p-values are rough below 100"]),
     (marks(), {"groups": FIFTHS}, [GROUPED]),
     (marks(), {"groups": EIGHTHS}, ["only 25 groups: intervals and p-values are rough below 30", GROUPED]),
