@@ -141,14 +141,22 @@ def comparison_tables(
     scores = [e for e in c.estimates if e.metric in metrics]
     if of_tasks:
         tables = score_tables(scores, digits)
-        scores = [e for e in scores if each_task or e.aggregate is not None]
-    panels = [[e for e in scores if e.task == task] for task in distinct(e.task for e in scores)]
-    for metric, of_metric in (x for panel in panels for x in by_metric(panel).items()):
-        best_first = ranked(of_metric)
-        rows = [d for d in shown if (d.metric, d.task) == (metric, best_first[0].task)]
+        scores = scores if each_task else [e for e in scores if e.aggregate is not None]
+    for panel in _by_task_and_metric(scores):
+        best_first = ranked(panel)
+        metric, task = panel[0].metric, panel[0].task
+        rows = [d for d in shown if (d.metric, d.task) == (metric, task)]
         lay_out = _rank_tables if c.baseline is None else _baseline_table
         tables += lay_out(c, rows, best_first, digits)
     return tables
+
+
+def _by_task_and_metric(scores: Sequence[Estimate]) -> list[list[Estimate]]:
+    """Return the scores of each task and metric."""
+    panels: dict[tuple[str, str], list[Estimate]] = {}
+    for e in scores:
+        panels.setdefault((e.task, e.metric), []).append(e)
+    return list(panels.values())
 
 
 def _places(c: Comparison, rows: Sequence[Any], digits: int | None) -> dict[str, int]:

@@ -507,7 +507,7 @@ def test_figures_have_a_row_a_task_and_the_total_below(compared):
     lines = [line for line in axes.get_lines() if len(line.get_xdata()) == 1]
     points = sorted((float(line.get_ydata()[0]), float(line.get_xdata()[0])) for line in lines)
     assert [x for _, x in points] == [d.difference for d in compared]
-    assert {"● A", "■ B"} <= {text.get_text() for text in compared.plot_scores().texts}
+    assert {"●", "A", "■", "B"} <= {text.get_text() for text in compared.plot_scores().texts}
     wide = es.Suite(accuracies(sizes={f"t{i}": 4 for i in range(121)})).compare(n_resamples=9)
     with pytest.raises(InputError, match="122 rows are too many"):
         wide.plot()
