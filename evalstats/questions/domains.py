@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -425,7 +425,7 @@ class JointClaim(Result):
     pvalue: Share
     significance_level: Level
 
-    derived: ClassVar[tuple[str, ...]] = ("significant",)
+    derived = ("significant",)
 
     @property
     def significant(self) -> bool:

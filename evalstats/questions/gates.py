@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from evalstats.analysis.design import Aggregated, Labels
 from evalstats.analysis.estimate import (
@@ -367,7 +367,7 @@ class GateCheck(Record):
     signature: Signature
     barred: str = ""
 
-    derived: ClassVar[tuple[str, ...]] = ("reason",)
+    derived = ("reason",)
 
     @property
     def task(self) -> str:
@@ -527,7 +527,7 @@ class Gate(Several[GateCheck]):
     undecided: Annotated[str, one_of(UNDECIDED)] | None = None
     bound: str | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("verdict", "asked")
+    derived = ("verdict", "asked")
 
     @property
     def verdict(self) -> str:

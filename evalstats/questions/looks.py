@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -182,7 +182,7 @@ class Look(Record):
     carried: Size | None = None
     waits: str = ""
 
-    derived: ClassVar[tuple[str, ...]] = ("low", "high", "left")
+    derived = ("low", "high", "left")
 
     @property
     def low(self) -> float:
@@ -319,7 +319,7 @@ class Looks(Several[Look]):
     notes: tuple[str, ...] = ()
     bound: str | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("verdict",)
+    derived = ("verdict",)
 
     @property
     def last(self) -> Look:

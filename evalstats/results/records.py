@@ -142,6 +142,9 @@ def lacking_unlike(
 class Record:
     """A dataclass that turns into plain values, and in a notebook into a table of its fields."""
 
+    #: Properties that are written with the fields.
+    derived: ClassVar[tuple[str, ...]] = ()
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: str, int, float, bool, None, lists and dicts."""
         values: dict[str, Any] = convert.plain(self)
@@ -288,7 +291,7 @@ class Difference(Claims):
     gained: Whole | None = None
     lost: Whole | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("difference",)
+    derived = ("difference",)
 
     @classmethod
     def made(

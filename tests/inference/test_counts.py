@@ -353,6 +353,18 @@ def test_in_a_small_stratum_of_groups_it_is_groups_that_may_be_unseen():
     assert sum(e.low <= 0.95 <= e.high for e in scores) >= 186
 
 
+def test_a_stratum_of_groups_keeps_a_variance_that_is_larger_than_that_of_all_groups():
+    """Ten groups, half of them right, and 1,000 that all are, which add next to nothing."""
+    right = np.repeat(np.arange(1010) % 2 + (np.arange(1010) >= 10) > 0, 2)
+    groups = np.arange(2020) // 2
+    asked = {"groups": groups, "strata": groups < 10, "aggregate": "macro"}
+    found = es.estimate(right, None, ACCURACY, **asked)
+    squared = 0.5**2 * 0.25 / 9
+    for p in (found.low, found.high):
+        expected = stats.t.ppf(0.975, 9) * np.sqrt(p * (1 - p) * squared / (0.75 * 0.25))
+        assert abs(found.score - p) == pytest.approx(expected, rel=1e-3)
+
+
 def test_equal_systems_whose_strata_have_unlike_shares_and_groups_are_told_apart_by_chance_alone():
     """Defect: four groups that agree took more variance away than groups that do not have.
 

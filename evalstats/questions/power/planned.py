@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -258,7 +258,7 @@ class PairPower(Record):
     of_runs: RunPower | None = None
     of_trials: TrialPower | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("test", "discordant")
+    derived = ("test", "discordant")
 
     @property
     def test(self) -> str:
