@@ -13,6 +13,7 @@ Each run draws its segments anew, with replacement.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import evalstats as es
+from benchmarks.calibration.samples import checkpoints
 from benchmarks.corpora import available, texts
 
 SEED = 2027
@@ -65,15 +67,11 @@ class Course:
         """Return a monitor that has watched a run to its end."""
         rng = np.random.default_rng([SEED, run])
         n = self.table.n_segments
-        values = self.table.values[:, rng.integers(n, size=n)]
+        drawn = replace(self.table, values=self.table.values[:, rng.integers(n, size=n)])
         references = es.References([""] * n)
         # Which step has the highest score does not depend on the resamples of its correction.
         monitor = es.Monitor(references, self.table.metric, n_resamples=2, rng=run)
-        for step, quality in enumerate(self.qualities):
-            rows = np.where(rng.random((n, 1)) < quality, values[1], values[0])
-            outputs = es.SegmentStatistics(
-                rows[None], ("run",), self.table.metric, fingerprint=references.fingerprint
-            )
+        for step, outputs in enumerate(checkpoints(drawn, self.qualities, rng, references)):
             monitor.check(step, outputs)
         return monitor
 

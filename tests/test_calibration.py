@@ -149,16 +149,6 @@ def test_a_length_is_that_over_a_normal_estimates():
     assert counts["tails / z / simulated / none"] == {}
 
 
-@pytest.mark.parametrize(
-    ("rate", "promised"),
-    [("p ≤ .05", "0.05 ± 0.02"), ("p ≤ .01", "≤ 0.01 + 0.01"), ("score", "0.95 ± 0.025"),
-     ("greater", "≤ 0.05 + 0.03")],
-)  # fmt: skip
-def test_a_promise_says_its_level_and_what_is_let_pass(rate, promised):
-    (held,) = promises.held({"pairs / x / y / z": {rate: [1, 20]}})
-    assert held.promised == promised
-
-
 def test_few_segments_hold_the_matches_of_a_low_resource_pair():
     systems = ("baseline", "clearly-better")
     scarce = population(Real("sample", ("bleu",), systems, "equal", right=0.04))

@@ -14,7 +14,7 @@ import numpy as np
 import evalstats as es
 from benchmarks.calibration.populations import Real
 from benchmarks.calibration.questions import tests
-from benchmarks.calibration.samples import N_RESAMPLES, Happened, Rng, Sample, rejected
+from benchmarks.calibration.samples import N_RESAMPLES, Happened, Rng, Sample, rejections
 from benchmarks.calibration.simulated import Made, sample
 from benchmarks.corpora import published
 
@@ -53,20 +53,11 @@ class Apart:
 
 
 @dataclass(frozen=True)
-class Part:
+class Part(Apart):
     """Of a source's systems all are known but the last, which is compared with the one before."""
 
-    source: Real | Made
     share: float
     how: str
-
-    @property
-    def corpus(self) -> str:
-        """The test set that it needs, or ""."""
-        return self.source.corpus
-
-    def __str__(self) -> str:
-        return str(self.source)
 
     def draw(self, n: int, rng: Rng) -> Sample:
         """Return the two systems' rows, and as the whole the plan and the rows if all are run."""
@@ -144,5 +135,4 @@ def measures(sample: Sample, seed: int) -> Happened:
     """Ask of each measure whether two metrics differ."""
     for measure in ("spa", "pa", "acc_eq"):
         asked = es.meta(*sample.tables, measure, n_resamples=N_RESAMPLES, rng=seed, executor=1)
-        for rate, level in (("p ≤ .05", 0.05), ("p ≤ .01", 0.01)):
-            yield asked[0].metric, rate, rejected(asked[0].pvalue, level)
+        yield from rejections(asked[0].metric, asked[0].pvalue)

@@ -24,6 +24,7 @@ Two more are of simulated scores, with checkpoints that fall far on some 2 % of 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import Any
 
@@ -32,7 +33,7 @@ import numpy as np
 import evalstats as es
 from benchmarks.calibration.populations import Population
 from benchmarks.calibration.questions import units
-from benchmarks.calibration.samples import Happened, Sample
+from benchmarks.calibration.samples import Happened, Sample, checkpoints
 
 N_CHECKS, N_RISING, AFTER, SOON, JUMP = 41, 10, 30, 10, 0.5
 
@@ -76,15 +77,13 @@ none, margin, gain, sequence, far, far_sequence = (
 
 
 def _run(sample: Sample, seed: int, kind: str) -> Happened:
-    (table,), rng, n = sample.tables, np.random.default_rng(seed), sample.tables[0].n_segments
-    references = es.References([""] * n)
+    (table,), rng = sample.tables, np.random.default_rng(seed)
+    references = es.References([""] * table.n_segments)
     monitor = es.Monitor(references, table.metric, rng=seed)
-    for step, quality in enumerate(_qualities(kind, sample.whole)):
-        share = rng.choice([0.25, 0.75]) if kind == "wobble" else quality
-        rows = np.where(rng.random((n, 1)) < share, table.values[1], table.values[0])
-        checkpoint = es.SegmentStatistics(
-            rows[None], ("run",), table.metric, fingerprint=references.fingerprint
-        )
+    qualities: Iterable[float] = _qualities(kind, sample.whole)
+    if kind == "wobble":
+        qualities = (rng.choice([0.25, 0.75]) for _ in qualities)
+    for step, checkpoint in enumerate(checkpoints(table, qualities, rng, references)):
         monitor.check(step, checkpoint)
     claims, name = [check for check in monitor.checks if check.improved], table.metric.name
     if kind == "jump":

@@ -122,8 +122,10 @@ def _real() -> Iterator[Job]:
                 question = questions.tests if source.null == "real" else questions.all_tests
                 yield Job("pairs", row, source, n, question, 600, small)
     for source, sizes in (
-        (Real(ES, THREE[:2], ("IOL-Research", "Mistral-Large"), "real", "documents"), (80, 40)),
-        (Real(ES, THREE[:2], ("IOL-Research", "Mistral-Large"), "real", "documents"), (20, 10)),
+        (
+            Real(ES, THREE[:2], ("IOL-Research", "Mistral-Large"), "real", "documents"),
+            (80, 40, 20, 10),
+        ),
         (Real(ES, THREE[:2], ("Claude-3.5", "ONLINE-G"), "equal", "documents"), (80, 20)),
         (Real(AR, KIWI, ("Algharb", "Claude-4"), "real", "documents"), (80, 20)),
     ):
@@ -160,15 +162,12 @@ def _brackets() -> Iterator[Job]:
         (Real(ES, THREE, ("IOL-Research", "Mistral-Large")), (300, 100)),
         (Real(ES, THREE, ("GPT-4", "ONLINE-A")), (300, 100)),
         (Real(SAMPLE, THREE, ALIKE), (100,)),
+        (Real(ES, THREE, ("IOL-Research", "Mistral-Large"), "real", "documents"), (80,)),
+        (Real(AR, KIWI, ("Algharb", "Claude-4"), "real", "documents"), (80,)),
     ):
         for n in sizes:
-            small = source.corpus == SAMPLE
-            yield Job("brackets", f"{n} segments", source, n, questions.brackets, 400, small)
-    for source in (
-        Real(ES, THREE, ("IOL-Research", "Mistral-Large"), "real", "documents"),
-        Real(AR, KIWI, ("Algharb", "Claude-4"), "real", "documents"),
-    ):
-        yield Job("brackets", "80 documents", source, 80, questions.brackets, 400)
+            row, small = f"{n} {source.unit}", source.corpus == SAMPLE
+            yield Job("brackets", row, source, n, questions.brackets, 400, small)
 
 
 def _numbers() -> Iterator[Job]:
@@ -291,10 +290,8 @@ def _shares() -> Iterator[Job]:
         yield job._replace(question=questions.margin, trials=1000, subset=shape == (30, 20))
     kinds = ("normal", "marks", "beta (5, 1)", "lognormal 0.5", "lognormal 1", "far falls")
     for n, kind in product((30, 100), kinds):
-        made, name = (
-            Made(simulated.towards_worst, (kind,)),
-            "hard numbers"[5 * (kind in kinds[:4]) :],
-        )
+        made = Made(simulated.towards_worst, (kind,))
+        name = "numbers" if kind in kinds[:4] else "hard numbers"
         yield Job(name, f"{kind}, N = {n}", made, n, questions.number, 2000, n == 100)
     for share, sizes in product(
         (0.7, 0.95), ((5,) * 12, (5,) * 40, (5,) * 100, (20,) * 30, tuple(range(1, 20)) * 2)

@@ -86,12 +86,6 @@ PROMISES: dict[str, Bounds] = {
     "trials": {"p ≤ .05": (0.0, 0.07), "difference": (0.93, 1.0), "score": (0.9, 1.0)},
     "cases": {"any false case": (0.0, 0.05), "found": (0.9, 1.0)},
 }
-#: What rates should be; bounds are that and what is let pass beside it, most of it chance.
-_ERRORS = ("any false claim", "any false case", "wrong pass", "wrong failure")
-_ERRORS += ("false improvement", "greater", "less", "wrong pass without a note")
-LEVELS = {**dict.fromkeys(_ERRORS, 0.05), "p ≤ .05": 0.05, "p ≤ .01": 0.01}
-LEVELS |= dict.fromkeys(("difference", "score", "score of the chosen", "prediction"), 0.95)
-LEVELS |= dict.fromkeys(("one rank", "all ranks"), 0.95)
 #: What must hold of the mean over all cells of a kind that have bounds of their own.
 MEANS: dict[str, Bounds] = {"brackets": {"held": (0.88, 0.97)}}
 #: How far a predicted power may be off.
@@ -133,19 +127,12 @@ class Held(NamedTuple):
 
     @property
     def promised(self) -> str:
-        """The level, and how far beyond it a rate may be."""
+        """The bounds, as a reader would put them."""
         if self.cell.startswith("power /"):
             return f"predicted ± {POWER}"
-        level = LEVELS.get(self.rate)
-        if level is None and self.low > 0 and self.high < 1:
-            return f"{self.low:g} to {self.high:g}"
-        if level is None:
-            return f"≥ {self.low:g}" if self.low else f"≤ {self.high:g}"
-        below, above = f"{level - self.low:g}", f"{self.high - level:g}"
         if self.low > 0 and self.high < 1:
-            return f"{level:g} ± {above}" if below == above else f"{level:g} − {below} + {above}"
-        more = f" − {below}" if self.low else f" + {above}" if above != "0" else ""
-        return f"{'≥' if self.low else '≤'} {level:g}{more}"
+            return f"{self.low:g} to {self.high:g}"
+        return f"≥ {self.low:g}" if self.low else f"≤ {self.high:g}"
 
     @property
     def outside(self) -> bool:

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import evalstats as es
-from benchmarks.calibration.samples import N_RESAMPLES, NORMAL, TIE, Happened, Sample, rejected
+from benchmarks.calibration.samples import (
+    N_RESAMPLES,
+    NORMAL,
+    TIE,
+    Happened,
+    Sample,
+    rejected,
+    rejections,
+)
 
 METHODS = ("bootstrap", "t")
 LEVELS = {"p ≤ .01": 0.01, "p ≤ .05": 0.05, "p ≤ .10": 0.10}
@@ -29,8 +37,7 @@ def tests(sample: Sample, seed: int, **options: Any) -> Happened:
         truth = sample.truth[d.metric]
         true, slack = float(truth[1] - truth[0]), TIE * max(1.0, float(np.max(np.abs(truth))))
         if abs(true) < slack:
-            yield d.metric, "p ≤ .05", rejected(d.pvalue)
-            yield d.metric, "p ≤ .01", rejected(d.pvalue, 0.01)
+            yield from rejections(d.metric, d.pvalue)
         yield d.metric, "difference", d.low - slack <= true <= d.high + slack
         yield d.metric, "difference length", d.high - d.low, NORMAL * abs(d.difference - true)
         scores = [e for e in sample.asked(result.estimates) if e.metric == d.metric]
@@ -66,8 +73,7 @@ def family(sample: Sample, seed: int) -> Happened:
     found = sample.compared(seed).differences
     name = found[0].metric
     yield name, "any false claim", any(rejected(d.pvalue_adjusted) for d in found)
-    for rate, level in (("p ≤ .05", 0.05), ("p ≤ .01", 0.01)):
-        yield name, rate, float(np.mean([rejected(d.pvalue, level) for d in found]))
+    yield from rejections(name, *(d.pvalue for d in found))
 
 
 def cases(sample: Sample, seed: int) -> Happened:
@@ -161,9 +167,7 @@ def brackets(sample: Sample, seed: int) -> Happened:
 @lru_cache(maxsize=256)
 def minimum(whole: Any, metric: str, n: int) -> float:
     """Return the least difference that n units of a population find."""
-    groups = whole.codes if len(whole.members) < len(whole.codes) else None
-    planned = es.power(list(whole.tables), n_segments=n, groups=groups)
-    (found,) = (pair.minimum for pair in planned if pair.metric == metric)
+    (found,) = (pair.minimum for pair in _planned(whole, n) if pair.metric == metric)
     return float(found or np.nan)
 
 
@@ -171,10 +175,13 @@ def minimum(whole: Any, metric: str, n: int) -> float:
 def predicted(whole: Any, n: int) -> float:
     """Return what `es.power` says of the true difference on n units of a population."""
     ((old, new),) = whole.scores.values()
+    return float(_planned(whole, n, difference=float(abs(new - old)))[0].power or 0.0)
+
+
+def _planned(whole: Any, n: int, **options: Any) -> es.Power:
+    """Return what n units of a population find."""
     groups = whole.codes if len(whole.members) < len(whole.codes) else None
-    size = float(abs(new - old))
-    planned = es.power(list(whole.tables), difference=size, n_segments=n, groups=groups)
-    return float(next(iter(planned)).power or 0.0)
+    return es.power(list(whole.tables), n_segments=n, groups=groups, **options)
 
 
 def peers(sample: Sample, seed: int) -> Happened:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +44,23 @@ class Sample(NamedTuple):
         """Return the records that are asked about: of tasks, only the total's."""
         whole = isinstance(self.tables, Mapping)
         return [x for x in records if not whole or x.aggregate is not None]
+
+
+def checkpoints(
+    table: es.SegmentStatistics, qualities: Iterable[float], rng: Rng, references: es.References
+) -> Iterator[es.SegmentStatistics]:
+    """Yield checkpoints, each of which has such a share of its segments from the second system."""
+    for quality in qualities:
+        from_second = rng.random((table.n_segments, 1)) < quality
+        rows = np.where(from_second, table.values[1], table.values[0])[None]
+        fingerprint = references.fingerprint
+        yield es.SegmentStatistics(rows, ("run",), table.metric, fingerprint=fingerprint)
+
+
+def rejections(metric: str, *pvalues: float) -> Happened:
+    """Yield which share of tests of a metric reject at .05 and at .01."""
+    for rate, level in (("p ≤ .05", 0.05), ("p ≤ .01", 0.01)):
+        yield metric, rate, float(np.mean([rejected(p, level) for p in pvalues]))
 
 
 def rejected(pvalue: float | None, level: float = 0.05) -> bool:

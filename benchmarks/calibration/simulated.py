@@ -111,18 +111,12 @@ def arena(
     at = np.arange(len(prompts))
     odds = np.exp(favour[at, second] - favour[at, first])
     points = np.where(rng.random(len(prompts)) * (1 + odds) < 1, 2, 0)
-    return _battles(n_systems, first, second, points, labels if n_voters else labels["prompt"])
-
-
-def _battles(
-    n_systems: int, first: NDArray, second: NDArray, points: NDArray, groups: Any
-) -> Sample:
     table = BattleTable(
         tuple(f"system {i}" for i in range(n_systems)),
         np.stack([first, second], axis=1),
         points.astype(np.int8),
-        groups=groups,
-        unit="battle" if groups is None else "prompt",
+        groups=labels if n_voters else labels["prompt"],
+        unit="prompt",
     )
     return Sample([table], {"Bradley-Terry": np.zeros(n_systems)})
 
