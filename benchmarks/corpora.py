@@ -1,6 +1,6 @@
 """Real test sets, where their files are at hand, and the bundled sample, which always is.
 
-Looked for in $EVALSTATS_DATA, then in ./data, then among what sacreBLEU has downloaded.
+Looked for in $EVALSTATS_DATA, then in ./data.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.data import load_sample
-
-#: Fields of sacreBLEU's test sets that are no system's outputs.
-FIELDS = ("src", "ref", "docid", "origlang", "domain")
 
 
 class TestSet(NamedTuple):
@@ -37,7 +34,7 @@ def texts(name: str) -> TestSet:
         first = [references[0] for references in sample.references]
         return TestSet("bundled sample", dict(sample.systems), first, sample.documents)
     year, pair = name.split("/")
-    systems, references, documents = _files(name) or _downloads(year, pair) or _missing(name)
+    systems, references, documents = _files(name) or _missing(name)
     labels = None if documents is None else [x.split("\t")[-1] for x in _lines(documents)]
     # WMT24's files begin with a line that is no segment, but marks them as a test set.
     first = int(_lines(references)[0].startswith("CANARY") or "canary" in (labels or [""])[0])
@@ -52,7 +49,7 @@ def available(name: str) -> bool:
         return True
     if name.startswith("wmt25/"):
         return _found(f"{name}/scores.tsv") is not None
-    return bool(_files(name) or _downloads(*name.split("/")))
+    return _files(name) is not None
 
 
 def corpus(name: str = "wmt22/en-de") -> tuple[str, dict[str, list[str]], list[str]]:
@@ -101,20 +98,6 @@ def _files(name: str) -> tuple[dict[str, Path], Path, Path | None] | None:
     return systems, references[0], _found(f"{name}/documents.tsv")
 
 
-def _downloads(year: str, pair: str) -> tuple[dict[str, Path], Path, Path | None] | None:
-    from sacrebleu.utils import SACREBLEU_DIR
-
-    paths = Path(SACREBLEU_DIR, year).glob(f"{year}.{pair}.*")
-    fields = {path.name.removeprefix(f"{year}.{pair}."): path for path in paths}
-    references = [fields[field] for field in sorted(fields) if field.startswith("ref")]
-    systems = {
-        field: path
-        for field, path in fields.items()
-        if field not in FIELDS and not field.startswith("ref-")
-    }
-    return (systems, references[0], fields.get("docid")) if references and systems else None
-
-
 def _lines(path: Path) -> list[str]:
     return path.read_bytes().decode("utf-8").split("\n")[:-1]
 
@@ -127,8 +110,8 @@ def _missing(name: str) -> NoReturn:
             f"paragraph, and one a metric, from github.com/wmt-conference/wmt25-general-mt"
         )
     raise FileNotFoundError(
-        f"no {name} in $EVALSTATS_DATA or ./data. `sacrebleu --download {year} -l {pair}` fetches "
-        f"it; or take from mt-metrics-eval (github.com/google-research/mt-metrics-eval), {year}: "
+        f"no {name} in $EVALSTATS_DATA or ./data. Take from "
+        f"mt-metrics-eval (github.com/google-research/mt-metrics-eval), {year}: "
         f"system-outputs/{pair}/*.txt as {name}/systems/, references/{pair}.refA.txt as "
         f"{name}/reference.A.txt and documents/{pair}.docs as {name}/documents.tsv"
     )

@@ -11,7 +11,6 @@ import resource
 import time
 from collections.abc import Callable
 from itertools import count
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,6 @@ WEIGHTS = 20_000_000
 #: The product of the floor has so many weights, in rows of so many segments at most.
 FLOOR_WEIGHTS, FLOOR_SEGMENTS = 1 << 22, 4096
 
-Axes = Any
 Cell = dict[str, float]
 Table = list[Cell]
 
@@ -48,10 +46,9 @@ def tables(quick: bool = False) -> dict[str, Table]:
     for label, sizes in GRIDS.items():
         found[label] = []
         for size in sizes if not quick else sizes[:3]:
-            n, b, k = {
-                "segments N": (size, max(1000, WEIGHTS // size), K),
-                "columns S·k": (N, B, size),
-            }[label]
+            n, b, k = N, B, size
+            if label == "segments N":
+                n, b, k = size, max(1000, WEIGHTS // size), K
             found[label].append(_apart("resampling", n, b, k) | {"size": size})
         print(f"{label}: {1e9 * found[label][-1]['seconds']:.2f} ns a weight")
     return found
@@ -106,41 +103,6 @@ def best(run: Callable[[], object], seconds: float = 1.0) -> float:
         run()
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def plot(found: dict[str, Table]) -> Axes:
-    """Draw the growth of extraction, and what a weight costs over N and over the columns."""
-    from evalstats.pictures.figures import own_figure
-
-    figure = own_figure(6.4)
-    growth, *panels = figure.subplots(3, 1)
-    _lines(growth, {metric: (found[metric], "seconds", 1) for metric in METRICS})
-    _named(growth, "From text to statistics, seconds", "segments")
-    for axes, label in zip(panels, ("segments N", "columns S·k"), strict=True):
-        kinds = {"measured": "seconds", "the least that it can be": "floor"}
-        _lines(axes, {name: (found[label], key, 1e9) for name, key in kinds.items()})
-        _named(axes, "Resampling, nanoseconds a weight on all cores", label)
-    return growth
-
-
-def _lines(axes: Axes, of: dict[str, tuple[Table, str, float]]) -> None:
-    from evalstats.pictures.figures import SERIES, SMALL
-
-    for (name, (cells, key, unit)), (colour, mark) in zip(of.items(), SERIES, strict=False):
-        sizes, values = [x["size"] for x in cells], [unit * x[key] for x in cells]
-        axes.loglog(sizes, values, f"{mark}-", color=colour, linewidth=1, markersize=3, label=name)
-    axes.legend(frameon=False, fontsize=SMALL)
-
-
-def _named(axes: Axes, title: str, below: str) -> None:
-    from evalstats.pictures.figures import name_axes
-    from evalstats.pictures.marks import round_sizes, written
-
-    for axis in (axes.xaxis, axes.yaxis):
-        ticks = round_sizes(*axis.get_view_interval())
-        axis.set_ticks(ticks, [written(tick) for tick in ticks])
-        axis.set_ticks([], minor=True)
-    name_axes(axes, title, below)
 
 
 def _peak() -> float:

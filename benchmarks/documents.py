@@ -58,7 +58,7 @@ def write() -> None:
     for path, text in differing().items():
         path.write_text(text, encoding="utf-8")
         print(f"filled {path}")
-    figures = [sys.executable, str(ROOT / "docs" / "draw.py"), "noise", "growth"]
+    figures = [sys.executable, str(ROOT / "docs" / "draw.py"), "noise"]
     subprocess.run(figures, check=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
 

@@ -112,13 +112,6 @@ def drawn_table(title: str, names: tuple[str, ...], rows: Any, label: str, null:
     return tables([Table(title, names, cells, align, draw=lambda: drawn)])
 
 
-def growth() -> Any:
-    """Draw what extraction and resampling cost as they grow."""
-    from benchmarks import cost, documents
-
-    return cost.plot(documents.load()["cost"]["tables"])
-
-
 def judge() -> Any:
     """Draw a difference by a judge alone, by people alone, and by both."""
     from evalstats.pictures.marks import Mark
@@ -174,7 +167,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     for block, _ in fill.commands(Path(__file__).with_name("gallery.md").read_text("utf-8"))
     if (match := re.search(r"-o (\w+)\.svg$", block.strip()))
 }
-FIGURES |= {x.__name__: x for x in (forest, training, influence, noise, growth, judge)}
+FIGURES |= {x.__name__: x for x in (forest, training, influence, noise, judge)}
 
 
 def digest(figure: Any) -> str:
