@@ -1,6 +1,6 @@
 """How often packages for evaluations call equal systems different, and how often they find a gain.
 
-    pip install errorbars evalsig deltagate abeval holdout-evals   # beside evalstats
+    pip install errorbars evalsig deltagate holdout-evals   # beside evalstats
     python -m benchmarks.packages 1000    # trials; writes packages.md, which docs/beside.md shows
 
 Each is asked by its function for two systems on the same items. Where that takes no groups, rows
@@ -10,7 +10,6 @@ with groups are empty.
 import sys
 from pathlib import Path
 
-import abeval
 import deltagate
 import evalsig
 import evalsig.types
@@ -59,7 +58,6 @@ def asked(a, b, groups):
         "deltagate": deltagate.paired_delta(a, b, clusters=groups)["p_value"],
     }
     if groups is None:
-        pvalues["abeval"] = abeval.paired_compare(list(a), list(b), reps=999).p_permutation
         pvalues["holdout"] = holdout.compare(a, b, n_resamples=999).p_value
     return pvalues
 

@@ -11,6 +11,8 @@ import pytest
 
 import evalstats as es
 
+#: One process parses the package.
+pytestmark = pytest.mark.xdist_group("architecture")
 PACKAGE = Path(es.__file__).parent
 STUB = PACKAGE / "__init__.pyi"
 

@@ -274,9 +274,8 @@ def _shares() -> Iterator[Job]:
     ):
         yield Job("gates", row, Made(make, arguments), n, question, 1000, n == 100)
 
-    for whole, shape in product(
-        (0.0, 0.5, 1.0), ((60, 5), (200, 5), (400, 5), (100, 10), (90, 20))
-    ):
+    shapes = ((60, 5), (200, 5), (400, 5), (100, 10), (90, 20))
+    for whole, shape in product((0.0, 0.5, 1.0), shapes):
         made = Made(simulated.lost, (0.0115, whole))
         row = f"margin, {shape[0]} groups of {shape[1]}, {100 * whole:g} % lost whole"
         yield Job("gates", row, made, shape, questions.margin, 1000)
@@ -293,9 +292,8 @@ def _shares() -> Iterator[Job]:
         made = Made(simulated.towards_worst, (kind,))
         name = "numbers" if kind in kinds[:4] else "hard numbers"
         yield Job(name, f"{kind}, N = {n}", made, n, questions.number, 2000, n == 100)
-    for share, sizes in product(
-        (0.7, 0.95), ((5,) * 12, (5,) * 40, (5,) * 100, (20,) * 30, tuple(range(1, 20)) * 2)
-    ):
+    several = ((5,) * 12, (5,) * 40, (5,) * 100, (20,) * 30, tuple(range(1, 20)) * 2)
+    for share, sizes in product((0.7, 0.95), several):
         made = Made(simulated.grouped, (share, share), f"shares {share}")
         row = f"{len(sizes)} groups, {sum(sizes)} items"
         yield Job("groups", row, made, sizes, trials=1000, subset=len(sizes) == 40)
@@ -308,7 +306,9 @@ def _looks() -> Iterator[Job]:
         question = partial(growing.none, n_looks=n_looks)
         row = f"0/1, 400 items, {n_looks} looks"
         yield Job("looks", row, equal, 400, question, trials, n_looks == 5)
-    eight = {kind: partial(getattr(growing, kind), n_looks=8) for kind in ("none", "margin")}
+    eight = {
+        kind: partial(getattr(growing, kind), n_looks=8) for kind in ("none", "margin", "gain")
+    }
     yield Job("looks", "0/1, 400 items, margin", lost, 400, eight["margin"], 2000)
     pairs = (
         ("none", Real(DE, BLEU, ("Online-A", "Online-W"), "exchangeable"), 400),
@@ -321,8 +321,7 @@ def _looks() -> Iterator[Job]:
         yield Job("looks", row, source, n, eight[kind], 1000)
     for share in (0.7, 0.75):
         made = Made(simulated.shares, (0.6, share))
-        question = partial(growing.gain, n_looks=8)
-        yield Job("looks", f"0/1, gain of {share - 0.6:.2f}", made, 400, question, 1000)
+        yield Job("looks", f"0/1, gain of {share - 0.6:.2f}", made, 400, eight["gain"], 1000)
     question = partial(growing.sequence, n_looks=100)
     yield Job("looks", "0/1, sequence of 100 looks", equal, 2000, question, 400)
     for kind in ("2 % of the items", "exponential", "lognormal"):
@@ -361,8 +360,7 @@ def _predictions() -> Iterator[Job]:
         yield Job("prediction", row, Real(DE, ("bleu", "chrf"), ("Online-B",)), 100 + n, question)
         for share in (0.5, 0.8, 0.95):
             made = Made(simulated.shares, (share, share), f"shares {share}")
-            small = (n, share) == (100, 0.8)
-            yield Job("prediction", row, made, 100 + n, question, 1000, small)
+            yield Job("prediction", row, made, 100 + n, question, 1000, (n, share) == (100, 0.8))
 
 
 def _metrics() -> Iterator[Job]:

@@ -192,8 +192,7 @@ def _bounds(cell: str, rates: dict[str, float]) -> Bounds:
         return {} if "single" in row else {"wrong pass without a note": (0.0, 0.07)}
     if kind == "metrics" and metric == "PA":  # few values, of which many swaps have the same
         return {"p ≤ .05": (0.0, 0.07)}
-    limits = {"Monitor": "every step falls"}
-    limits |= dict.fromkeys(("families", "power", "brackets"), "documents")
+    limits = {"Monitor": "every step falls", "families": "documents", "brackets": "documents"}
     if kind in limits and limits[kind] in row:
         return {}
     longer = next((most for row, most in LONGER.items() if cell.startswith(row)), LENGTH)

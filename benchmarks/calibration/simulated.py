@@ -69,9 +69,8 @@ def towards_worst(n: int, rng: Rng, kind: str) -> Sample:
     if kind == "beta (5, 1)":
         return sample(rng.beta(5, 1, (1, n)) - 5 / 6, 0.0)
     if kind == "far falls":
-        return sample(
-            0.02 * 5 + 0.3 * rng.normal(size=(1, n)) - 5.0 * (rng.random((1, n)) < 0.02), 0.0
-        )
+        usual = 0.1 + 0.3 * rng.normal(size=(1, n))
+        return sample(usual - 5.0 * (rng.random((1, n)) < 0.02), 0.0)
     return sample(-_numbers(n, rng, kind)[1:], 0.0)
 
 
