@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, NamedTuple
 
@@ -200,6 +200,7 @@ def shared_tasks(
 def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentStatistics:
     """Return one table with the items that all systems have, or refuse missing items."""
     notes += _incomplete_notes(pivot, missing)
+    notes += _lacking_answers(pivot)
     is_asked = _asked_of_all(pivot, notes)
     unit = pivot.called[0]
     systems, is_absent = [part.rows.system for part in pivot.parts], ~pivot.is_there & is_asked
@@ -336,6 +337,31 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
         if what and (missing == "intersect" or not is_noted):
             notes.append(Note("incomplete", f"{pivot.key}: {what} in {path}"))
     return notes
+
+
+def _lacking_answers(pivot: Pivot) -> Iterator[Note]:
+    """Yield a caution if a system lacks answers to items that have others, more than chance.
+
+    A system's usual number of answers is the number that most of its items have.
+    """
+    lacking, sizes = [], []
+    for part in pivot.parts:
+        items, scored = part.rows.items, ~part.rows.is_gone
+        if not len(items.epochs):
+            return
+        n_scored = Counter(compress(items.ids, scored.tolist()))
+        (usual, _), *_ = Counter(n_scored.values()).most_common(1) or [(0, 0)]
+        lacking.append(sum(max(usual - n_scored[item], 0) for item in dict.fromkeys(items.ids)))
+        sizes.append(usual * len(dict.fromkeys(items.ids)))
+    if len(lacking) == 1:
+        said = f"{pivot.parts[0].rows.system} lacks {lacking[0]:,} of {sizes[0]:,} answers"
+        said = f"{said}, and they may differ from the others" if lacking[0] else ""
+    else:
+        systems = [part.rows.system for part in pivot.parts]
+        said = lacking_unlike(systems, lacking, sizes, unit="answer")
+    if said:
+        advice = '; if an answer that crashed is in the file without a score, missing="failure" '
+        yield Note("trials", f"{pivot.key}: {said}", f"{advice}counts it as failed.", "missing")
 
 
 def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:

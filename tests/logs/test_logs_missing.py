@@ -217,3 +217,42 @@ def test_deepevals_gate_over_crashes_fails_by_what_has_passed(tmp_path):
     asked = {"metric": "Answer Relevancy", "n_resamples": 9}
     with pytest.raises(es.InputError, match="30 scores ended with an error"):
         es.compare_logs([tmp_path / "old.json", tmp_path / "new.json"], **asked)
+
+
+@pytest.mark.parametrize("crashed", ["blank", "dropped"])
+def test_trials_that_crashed_on_one_side_bar_a_gate(tmp_path, crashed):
+    """Defect: blank cells of trials were left out of means, and a gate over them passed.
+
+    Seed 3; the caution comes by chance with probability 0 if no trial crashes, below 0.01 if some
+    of both systems do.
+    """
+    rng = np.random.default_rng(3)
+    passed = rng.random((2, 100, 4)) < 0.5
+    passed[1] = passed[0]
+    is_crash = rng.random((100, 4)) < 0.12
+    for s, name in enumerate(["old", "new"]):
+        lines = [
+            f"t{i},{t},{'' if s and is_crash[i, t] else int(passed[s, i, t])}"
+            for i in range(100)
+            for t in range(4)
+            if not (crashed == "dropped" and s and is_crash[i, t])
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["scenario,trial,passed", *lines]) + "\n")
+    new, old = tmp_path / "new.csv", tmp_path / "old.csv"
+    code, text, _ = gated([new, "--baseline", old], tmp_path)
+    n = int(np.sum(is_crash))
+    assert (code, f"new lacks {n} of 400 answers and old 0 of 400" in text) == (3, True)
+    assert gated([new, "--baseline", old, "--allow-changes", "missing"], tmp_path)[0] == 0
+    code, text, _ = gated([new, "--baseline", old, "--missing", "failure"], tmp_path)
+    assert ("counted as failed" in text, "answers and old" in text) == (
+        crashed == "blank",
+        crashed == "dropped",
+    )
+    asked = {"at_least": 0.2, "n_resamples": 99}
+    assert es.gate(new, **asked).verdict == "undecided"
+    assert es.gate(old, **asked).verdict == "passed"
+    # Systems may have unlike numbers of answers, and some items more of them.
+    with (tmp_path / "new.csv").open("w") as file:
+        file.write("scenario,trial,passed\n")
+        file.writelines(f"t{i},{t},1\n" for i in range(100) for t in range(3 if i % 9 else 8))
+    assert es.gate(new, old, margin=0.05, n_resamples=99).verdict == "passed"
