@@ -156,7 +156,7 @@ def test_few_segments_hold_the_matches_of_a_low_resource_pair():
     assert score == pytest.approx(same, rel=1e-8)
     assert score < 20 < min(population(Real("sample", ("bleu",), systems)).scores["BLEU"])
     (note,) = es.estimate(scarce.tables[0], n_resamples=99)[0].notes
-    assert note.startswith("BLEU: 10 of 480 segments hold")
+    assert note.startswith("BLEU: 10 of 480 segments account for")
 
 
 def test_means_over_cells_are_held_to_bounds_of_their_own():

@@ -37,11 +37,11 @@ PAGES = {
 }
 CODE = {
     "of which": (95, 9),
-    "where, for if": (279, 34),
-    "that of": (317, 40),
-    "things that say": (64, 11),
-    "is no": (53, 11),
-    "a system a column": (78, 5),
+    "where, for if": (279, 32),
+    "that of": (317, 34),
+    "things that say": (64, 7),
+    "is no": (53, 7),
+    "a system a column": (78, 4),
     "95 %": (28, 0),
     "held against": (7, 0),
 }

@@ -48,7 +48,7 @@ def test_demo_writes_the_files_of_the_pages_and_the_command_to_begin_with(
     target = tmp_path / "a folder"
     assert main(["demo", "--files", str(target)]) == 0
     said, command = capsys.readouterr().out.splitlines()
-    assert said == f"The files of the pages are in {target}. There:"
+    assert said == f"The example files are in {target}. In this folder, run:"
     monkeypatch.chdir(target)
     assert main(shlex.split(command)[1:]) == 0
     assert "no evidence" in capsys.readouterr().out
@@ -64,7 +64,7 @@ def test_demo_writes_over_nothing_else_and_draws_no_table(tmp_path, capsys):
     assert "ref.txt already exists with other content; give a new folder" in capsys.readouterr().err
     assert (tmp_path / "ref.txt").read_text() == "mine\n"
     assert main([*typed, "-o", "x.md"]) == 2
-    assert "-o is about the table, and --files writes none" in capsys.readouterr().err
+    assert "-o is for the table, but --files prints none" in capsys.readouterr().err
     assert main(["demo", "--files", str(tmp_path / "ref.txt" / "x")]) == 2
     assert "cannot write" in capsys.readouterr().err
 

@@ -76,7 +76,10 @@ SETTINGS = {
         Setting("baseline", "NAME", None, "system to compare all others with: name or path"),
         Setting("method", _words(Method), "bootstrap", "method of intervals and tests"),
         Setting(
-            "alternative", _words(Alternative), "two-sided", "direction of the test, by the number"
+            "alternative",
+            _words(Alternative),
+            "two-sided",
+            "direction of the difference, whichever is better",
         ),
         Setting(
             "adjustment",

@@ -93,7 +93,7 @@ def run() -> None:
             output.complain(f"evalstats: error: cannot write standard output: {error}")
     except Exception as error:
         # EX_SOFTWARE of BSD: Python's own exit code, 1, is that of a gate that failed.
-        what = f"{type(error).__name__} is an error of evalstats itself, and no verdict"
+        what = f"{type(error).__name__} is an error of evalstats itself, not a verdict"
         output.complain(f"{format_exc()}evalstats: error: {what}")
         code = 70
     sys.exit(code)

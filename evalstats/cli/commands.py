@@ -117,7 +117,9 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
         x is not None for x in (options.of, options.looks, options.start, options.state)
     )
     if is_growing and options.state is None:
-        raise InputError("--of, --looks and --start need --state FILE, which keeps what was seen")
+        raise InputError(
+            "--of, --looks and --start need --state FILE, which keeps the looks so far"
+        )
     for path in options.output or () if is_growing else ():
         if Path(path).absolute() == Path(options.state).absolute():
             raise InputError(f"-o {path} is the state; give another file")
@@ -125,7 +127,9 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
         raise InputError("give --baseline, or a number to reach, not both")
     is_limited = options.margin is not None or options.recovery is not None
     if not (is_growing or is_limited or is_alone):
-        raise InputError("give --margin, the loss that is too much, or --recovery, what to keep")
+        raise InputError(
+            "give --margin, the loss that is too large, or --recovery, the share to keep"
+        )
     notes: tuple[str, ...] = ()
     if is_alone:
         inputs, asked = _asked(options, progress)
@@ -145,7 +149,7 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def meta(options: argparse.Namespace, progress: Progress) -> Result:
-    """Hold metrics against people, whose scores are those of the first log, or have a name."""
+    """Compare metrics with people, whose scores are in the first log, or have a name."""
     paths = options.scores if options.input else options.logs
     if not paths:
         raise InputError("people's scores are missing: give them as the first log, or as --scores")
@@ -156,7 +160,9 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
     if name is None:
         names = distinct(one.key.metric for one in log_at(paths[0], options).rows)
         if len(names) > 1:
-            raise InputError(f"{paths[0]} has {', '.join(names)}: which are people's? give --human")
+            raise InputError(
+                f"{paths[0]} has {', '.join(names)}: give --human, the one with people's scores"
+            )
         (name,) = names
     options.metrics = wanted if options.input or not wanted else [*wanted, name]
     inputs = read(options, progress)
@@ -177,7 +183,7 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
 def show(options: argparse.Namespace, progress: Progress) -> Result:
     """Return what is in logs and files of statistics, or a result that was written as JSON."""
     if not options.logs:
-        raise InputError("show needs a path: that of a log, a table of scores or FILE.npz")
+        raise InputError("show needs the path of a log, of a table of scores or of FILE.npz")
     if len(options.logs) == 1 and (result := _written(options.logs[0])) is not None:
         return result
     logs = tuple(log_at(path, options) for path in options.logs)
@@ -185,7 +191,7 @@ def show(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def _written(path: str) -> Result | None:
-    """Return the result that a file holds: that of the class whose fields it has, or none."""
+    """Return the result in a file, of the class whose fields it has, or None."""
     if Path(path).suffix != ".json" or not Path(path).is_file():
         return None
     text = Path(path).read_text(encoding="utf-8", errors="replace")
@@ -202,11 +208,11 @@ def _written(path: str) -> Result | None:
 
 
 def extract(options: argparse.Namespace, progress: Progress) -> None:
-    """Keep the statistics of texts in a file."""
+    """Save the statistics of texts to a file."""
     if Path(options.output or "").suffix != ".npz":
         raise InputError(f"-o must end in .npz, got {options.output}")
     if len(options.metrics or ["bleu"]) > 1:
-        raise InputError("-m needs one metric: a file holds the statistics of one")
+        raise InputError("-m needs one metric: a file holds the statistics of one metric")
     ids = tuple(read_lines(options.ids, labels=True)) if options.ids else None
     (table,) = read(options, progress).only()
     replace(table, segment_ids=ids).save(options.output)
@@ -217,16 +223,16 @@ def extract(options: argparse.Namespace, progress: Progress) -> None:
 
 
 def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
-    """Compare the systems of the bundled sample, or write the files of the pages."""
+    """Compare the systems of the bundled sample, or write the example files."""
     if options.files is not None:
         shown = ("output", "format", "verbose", "describe", "caption", "label")
         for name in (name for name in shown if getattr(options, name)):
-            raise InputError(f"{flag_of(name)} is about the table, and --files writes none")
+            raise InputError(f"{flag_of(name)} is for the table, but --files prints none")
         # Few ask for files, and no other command needs what makes them.
         from evalstats.data import examples
 
         examples.write(Path(options.files))
-        said = f"The files of the pages are in {options.files}. There:\n"
+        said = f"The example files are in {options.files}. In this folder, run:\n"
         said += "evalstats compare -r ref.txt -i old.txt new.txt --baseline old\n"
         to_stdout("" if options.quiet else said)
         return None
@@ -285,7 +291,7 @@ def _has_shares(table: SegmentStatistics) -> bool:
 def _no_shares(percentages: Mapping[str, float], metric: str) -> InputError:
     """Return the error about a percentage of scores that are not from 0 to 1."""
     name, share = next(iter(percentages.items()))
-    said = f"is {100 * share:g}% of scores from 0 to 1, and those of {metric} are others: write "
+    said = f"is {100 * share:g}% of scores from 0 to 1, but {metric} has another scale: write "
     said += f"{flag_of(name)} {100 * share:g} for points"
     if name == "margin":
         said += f", or --recovery {1 - share:g} for a share of the baseline's score"
@@ -339,7 +345,7 @@ def _against_baseline(
     inputs, asked = _asked(options, progress, 2)
     if len(inputs.systems) > 2:
         raise InputError(
-            f"{what} of one system and its baseline, and there are {', '.join(inputs.systems)}: "
+            f"{what} of one system and its baseline, but there are {', '.join(inputs.systems)}: "
             f"choose with --systems"
         )
     return inputs, asked, notes
@@ -353,16 +359,16 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
     for name in ("on", "undecided", "paired_runs"):
         if name in asked:
             raise InputError(
-                f"{flag_of(name)} is for one gate, and --state keeps one of many looks"
+                f"{flag_of(name)} is for a single test, but --state keeps several looks"
             )
     if not asked.pop("paired", True):
-        raise InputError(
-            "--unpaired is for one gate: at a look of --state both systems have the same items"
-        )
+        raise InputError("--unpaired is for a single test: with --state both have the same items")
     tables, state, baseline = inputs.only(), Path(path), asked.pop("baseline", None)
     if len(tables) > 1:
         names = ", ".join(table.metric.name for table in tables)
-        raise InputError(f"--metrics must choose one of {names}: a look has one metric")
+        raise InputError(
+            f"--metrics must choose one of {names}: a test with --state has one metric"
+        )
     labels = {name: asked.pop(name) for name in _PARTS if name in asked}
     if not isinstance(labels.get("aggregate", ""), str):
         del labels["aggregate"]
@@ -375,7 +381,7 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
             try:
                 test.load_state_dict(json.loads(state.read_text(encoding="utf-8")))
             except (OSError, ValueError) as error:
-                reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
+                reason = error if isinstance(error, InputError) else f"it is not JSON ({error})"
                 raise InputError(f"--state {path}: {reason}") from None
         n_looks, look = len(test.looks), test.look(tables[0], baseline, **labels)
         notes = accepting([*inputs.notes, *test.result.notes], allowed)

@@ -130,7 +130,7 @@ COMMANDS = {
         ("-r ref.txt -i system.txt -o system.npz",
          "-r ref.txt -i a.txt b.txt -m chrf -o chrf.npz"), "texts"),
     "demo": Command(
-        "compare four systems of the bundled sample; with --files write the files of the pages", "",
+        "compare four systems of the bundled sample; with --files write example files", "",
         ("", "--files examples"), "printed"),
     "guide": Command(
         "print a guide for coding assistants: questions, commands, conclusions", "",
@@ -139,7 +139,7 @@ COMMANDS = {
 
 #: Columns of help: the most, and the fewest beside an option.
 _WIDEST, _NARROWEST = 100, 20
-_OUTPUT = "txt md tex csv json html png pdf svg; printed as well; repeats"
+_OUTPUT = "txt md tex csv json html png pdf svg; also printed; repeatable"
 _FORMS = "text|json|markdown|latex|html|csv"
 #: The options, under the headings of the help.
 OPTIONS = {
@@ -157,7 +157,7 @@ OPTIONS = {
                "texts rare"),
         Option("-m, --metrics, --metric METRIC...", "texts logs",
                "bleu (default) chrf chrf++ ter wer cer rougeL; for logs, patterns",
-               instead={name: {"help": "which of logs"} for name in ("show", "cases")}),
+               instead={name: {"help": "metrics of the logs"} for name in ("show", "cases")}),
         Option("--systems PATTERN...", "logs", "systems to use, in order"),
         Option("--names NAME...", "texts show",
                "names of systems; repeat a name for runs"),
@@ -188,9 +188,9 @@ OPTIONS = {
                "scale of strengths from battles (default: log-odds)",
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
-               "what may differ: version shots dataset arguments prompts; what may be: missing "
-               "labels empty alike unread unmoved floor scale", "rare"),
-        Option("--columns COLUMN=ROLE...", "logs", "what is in tables of scores: mine=score",
+               "accept changes: version shots dataset arguments prompts; cautions: "
+               "missing labels empty alike unread unmoved floor scale", "rare"),
+        Option("--columns COLUMN=ROLE...", "logs", "roles of columns of tables, as in mine=score",
                "log rare"),
         Option("--lower-is-better METRIC...", "logs", "metrics for which lower scores are better",
                "log rare"),
@@ -231,7 +231,7 @@ OPTIONS = {
         Option("--at-most POINTS", "gate power", "the same, if lower is better",
                "argument rare"),
         Option("--on all|total", "gate",
-               "must pass: every task, or the total (default: all)",
+               "what must pass: every task, or the total (default: all)",
                "argument"),
         Option("--difference POINTS", "power", "size of a true difference", "argument"),
         Option("--segments N", "power",
@@ -240,7 +240,7 @@ OPTIONS = {
         Option("--trials N...", "power", "planned number of answers per item", "argument"),
         Option("--width POINTS", "power", "planned width of the interval", "argument"),
         Option("--price ITEM,TRIAL", "power",
-               "prices of an item and a trial: the cheapest design",
+               "find the cheapest design at these prices",
                "argument"),
         Option("--power LEVEL", "power", "target power (default: 0.8)", "argument"),
         Option("--clusters simultaneous|wmt|wmt25", "rank",
@@ -252,7 +252,7 @@ OPTIONS = {
         _core("confidence_level", "scored power cases meta", "argument"),
         _core("significance_level", "power gate", "argument"),
         Option("--of N", "gate",
-               "planned number of items, or groups; allows looks before all are in",
+               "planned number of items, or groups; allows looks before all have arrived",
                "argument rare"),
         Option("--looks N", "gate power", "planned number of looks (default of gate: 8)",
                "argument rare"),
@@ -268,15 +268,16 @@ OPTIONS = {
     "output": [
         Option("-o, --output FILE", "printed extract", _OUTPUT, again=True,
                instead={"gate": {"help": f"xml {_OUTPUT}"},
-                        "extract": {"typed": "-o, --output FILE.npz", "help": "where to",
+                        "extract": {"typed": "-o, --output FILE.npz", "help": "file to write",
                                     "again": False}}),
         Option(f"-f, --format {_FORMS}", "printed", "form of the output (default: as -o, or text)",
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
         Option("--verbose", "printed", "every column, all notes and signatures", forms="text"),
-        Option("-q, --quiet", "printed extract", "print no sentences, and nothing that -o writes"),
+        Option("-q, --quiet", "printed extract", "do not print sentences, nor what -o writes"),
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
-        Option("--files FOLDER", "demo", "write the files of the pages to this folder"),
-        Option("--digits N", "printed", "decimals of scores (default: two of the smallest error)",
+        Option("--files FOLDER", "demo", "write the example files to this folder"),
+        Option("--digits N", "printed",
+               "decimals of scores (default: two digits of the smallest error)",
                "rare", "text markdown latex"),
         Option("--caption TEXT", "printed", "caption of a LaTeX float; title of a report",
                "rare", "latex html"),

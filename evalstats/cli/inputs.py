@@ -157,7 +157,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
     labels: dict[str, Any] = {name: getattr(options, name) for name in _LABELS}
     if kinds == {True}:
         unknown = (*names_of("log"), *names_of("battles"), "metrics", "names")
-        _refuse(options, unknown, f"says nothing of {paths[0]}")
+        _refuse(options, unknown, f"does not apply to {paths[0]}")
         tables = [SegmentStatistics.load(path) for path in paths]
         for name, asked in labels.items():
             if asked is not None and not options.unpaired:
@@ -186,7 +186,7 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
     plan, path = Plan.load(options.plan), options.plan
     if options.logs:
         unknown = ("input", "names", "human", "missing", "unpaired")
-        _refuse(options, unknown, f"says nothing of --plan {path}")
+        _refuse(options, unknown, f"does not apply to --plan {path}")
         logs = {path: log_at(path, options) for path in options.logs}
         known = {metric.name for metric in plan.metrics}
         tables = [
@@ -195,7 +195,7 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
         single = {path: log.systems[0] for path, log in logs.items() if len(log.systems) == 1}
         found = Input({}, {name: getattr(options, name) for name in _LABELS}, paths=single)
     else:
-        _refuse(options, ("scores", "unpaired"), f"says nothing of --plan {path}")
+        _refuse(options, ("scores", "unpaired"), f"does not apply to --plan {path}")
         found = _of_texts(options, progress, least)
         tables, others = found.only(), [i for i in range(plan.n_items) if i not in plan.drawn]
         gold = list(map(list, _references(options)))[: 1 if options.blank_is_absent else None]
@@ -366,7 +366,7 @@ def _of_unpaired_texts(
 ) -> Input:
     """Read and extract texts with separate references for each system."""
     _refuse(
-        options, (*_LABELS, "test_set", "num_refs", "scores"), "says nothing of --unpaired texts"
+        options, (*_LABELS, "test_set", "num_refs", "scores"), "does not apply to --unpaired texts"
     )
     files = options.references or []
     names = system_names(options.input, options.names)

@@ -182,7 +182,7 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
         if not form:
             known = " ".join(SUFFIXES)
             raise InputError(
-                f"-o {path} does not say its form; end it in one of {known}, or give -f"
+                f"the form of -o {path} is unknown; end its name in one of {known}, or give -f"
             )
         found.append((path, form))
     is_described = options.describe and "text" not in dict(found).values()
@@ -228,7 +228,7 @@ def rendered(
         return _html_as_typed(document(result, texts, options.caption, files))
     make = getattr(result, f"to_{form}", None)
     if make is None:
-        raise InputError(f"{form} is no form of this result; give another -f or -o")
+        raise InputError(f"this result cannot be written as {form}; give another -f or -o")
     how = {name: getattr(options, name) for name, forms in _OF_FORMS.items() if form in forms}
     how = {name: value for name, value in how.items() if value is not None}
     if form == "text":

@@ -24,10 +24,10 @@ from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 #: sacreBLEU's options that are not needed here, with hints.
 _SACREBLEU = dict.fromkeys(
     ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
-    "compare tests every pair without it",
+    "leave it out: compare tests every pair",
 )
 #: Words that are not commands, with hints.
-_ELSEWHERE = {"report": "a report is -o report.html of compare, rank, gate and others"}
+_ELSEWHERE = {"report": "to write a report, give -o report.html to compare, rank, gate and others"}
 #: sacreBLEU's short forms of options.
 _SHORT = {
     "tokenize": "-tok",

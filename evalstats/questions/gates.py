@@ -209,8 +209,8 @@ def out_of_reach(pair: PairTest, bound: Bound | None) -> Iterator[str]:
     if least > counts.of.n:
         units, needed = plural(scores.units.unit), ceil(least * scores.units.n / counts.of.n)
         yield (
-            f"{scores.name}: no outcome of {scores.units.n:,} {units} is shown to be "
-            f"{bound.asked} at level {level:g}; of {needed:,} the best would be."
+            f"{scores.name}: with {scores.units.n:,} {units}, no score can be shown to be "
+            f"{bound.asked} at level {level:g}; with {needed:,}, the best score can."
         )
 
 

@@ -73,7 +73,7 @@ class Influence(Result):
     >>> import evalstats as es
     >>> marks = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
     >>> print(es.compare(marks, metrics=es.Mean("marks")).influence()._notes()[0])
-    Without the 1 segment (20%) that speaks most for A, the other is better.
+    Without the 1 segment (20%) that favours A most, the other is better.
     """
 
     metric: str
@@ -141,17 +141,17 @@ class Influence(Result):
         else:
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
             number = f"the {counted(n, unit)} ({share:.2g}%)"
-            speak = "speaks" if n == 1 else "speak"
-            sentence = f"Without {number} that {speak} most for {winner}, the other is better."
+            favour = "favours" if n == 1 else "favour"
+            sentence = f"Without {number} that {favour} {winner} most, the other is better."
         kind, stay = part_name([self]) if self.task else "stratum", ""
         if self.n_strata:
-            stay = f" Two {units} of each of the {counted(self.n_strata, kind)} stay."
+            stay = f" Two {units} of each of the {counted(self.n_strata, kind)} are kept."
         return [
             sentence,
             f"Without a {unit}, the difference would be smaller by about its influence."
             + (f" {units.capitalize()} are counted from 0." if self.counted_from_0 else ""),
-            f"{units.capitalize()} are left out in order of influence and the rest is scored "
-            f"again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
+            f"{units.capitalize()} are left out in order of influence and the rest is "
+            f"scored again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
         ]
 
 

@@ -114,8 +114,8 @@ _HOPELESS = 0.1
 _SEEN = 300
 #: Calibrated: `docs/stopping.md` has the rates.
 _RARE = (
-    "where a system falls far on 2% of 200 {} (a loop, a refusal), eight looks passed one in "
-    "six that should not pass, and a single test one in nine"
+    "if a system's score falls far on 2% of 200 {} (a loop, a refusal), eight looks passed one "
+    "system in six that should not pass, and a single test one in nine"
 )
 
 
@@ -279,9 +279,8 @@ def rare_notes(look: Look) -> Iterator[str]:
     notes = list(carried_notes(found, look.unit, "", rare[0].upper() + rare[1:]))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
-            f"This was decided on {counted(look.n_units, look.unit)}. Failures on one in "
-            f"{look.n_units // 3} or fewer may not be among them yet: {rare} (simulated at level "
-            "0.05)."
+            f"This was decided on {counted(look.n_units, look.unit)}. A failure on fewer than one "
+            f"in {look.n_units // 3} may not have been seen yet: {rare} (simulated at level 0.05)."
         )
     yield from notes
 

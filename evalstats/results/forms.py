@@ -142,7 +142,7 @@ class Result(Record):
         What is under "Results" is folded away below the tables.
         """
         if texts:
-            raise InputError("texts stand beside segments, and this result knows of none")
+            raise InputError("texts cannot be shown: this result has no segments")
         return {}
 
     def plot(self, ax: Panels | None = None) -> Panels:

@@ -42,11 +42,12 @@ NAMED = 3
 
 #: Measured effects of a few units with most of a variance (`docs/method.md`).
 _OF_PAIRS = (
-    "The interval may be too short and the p-value too small: in such data up to one in six pairs "
-    "of equal systems differed at level 0.05"
+    "The interval may be too short and the p-value too small: with such data, up to one in six "
+    "pairs of equal systems differed significantly at level 0.05"
 )
 _OF_SCORES = (
-    "The interval may be too short: in such data 95% intervals held the truth 65 to 93% of the time"
+    "The interval may be too short: with such data, 95% intervals contained the true value 65 to "
+    "93% of the time"
 )
 
 #: The total of strata that share groups, which are drawn as in all segments together.
@@ -163,8 +164,8 @@ def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
     units = plural(few[0].unit)
     yield (
         f"{MARK} These verdicts rest on few {units}. In tests on WMT25 with 9 to 37 equal systems, "
-        f"20% of such tables had a false claim, and at worst 40%, where 5% may. With 3 systems "
-        f"fewer had one, and without groups more. Use more {units}."
+        f"20% of such tables (worst case 40%) had a false claim; the target is 5%. The rate was "
+        f"lower with 3 systems, and higher without groups. Use more {units}."
     )
 
 
@@ -252,8 +253,8 @@ def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str
         if worst.baseline is None:
             whose, may = f"{worst.system}'s score", _OF_SCORES
         yield (
-            f"{metric}: {worst.largest} of {worst.n:,} {plural(limit.unit)} hold"
-            f"{'s' if worst.largest == 1 else ''} {100 * worst.share:.0f}% of the variance of "
+            f"{metric}: {worst.largest} of {worst.n:,} {plural(limit.unit)} account"
+            f"{'s' if worst.largest == 1 else ''} for {100 * worst.share:.0f}% of the variance of "
             f"{whose}{on}{more}. {may}. Read these {plural(limit.unit)}, and use more."
         )
 
@@ -266,7 +267,7 @@ def _alike(facts: Facts, rows: Sequence[Difference]) -> Iterator[str]:
         numbers.setdefault(tuple(same), []).append(metric)
     for metrics in numbers.values():
         if len(metrics) > 1:
-            yield f"{listed(metrics)} have the same scores, and are one result."
+            yield f"{listed(metrics)} have the same scores, so they are one result."
 
 
 def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
@@ -363,9 +364,9 @@ def _least(facts: Facts, adjusting: Adjustment) -> Iterator[str]:
     alike = [d for d in facts.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjusting.name == "max-t" and len(alike) > 1:
         yield (
-            f"{len(alike)} pairs have p (adjusted) = {pvalue(1 / ONE_IN)}, the least that "
-            f"resamples show: fewer than one in {ONE_IN} has so large a difference. Holm's "
-            f"method gives no less."
+            f"{len(alike)} pairs have p (adjusted) = {pvalue(1 / ONE_IN)}, the "
+            f"smallest value that resamples can show: fewer than one in {ONE_IN} has such a large "
+            f"difference. Holm's method does not give a smaller one."
         )
 
 

@@ -126,7 +126,7 @@ def lacking_unlike(
     """Say that one system clearly lacks more of its items than another; empty where none does.
 
     `both` are items that the two lack together. Of 62 and 2 of 200 this is "A lacks 62 of 200 items
-    and B 2 of 200, which is no accident (p = 2.3e-16)".
+    and B 2 of 200, more than chance explains (p = 2.3e-16)".
     """
     shares = [n / max(size, 1) for n, size in zip(lacking, sizes, strict=True)]
     most, least = shares.index(max(shares)), shares.index(min(shares))
@@ -136,7 +136,7 @@ def lacking_unlike(
         return ""
     counts = [f"{lacking[i]:,} of {sizes[i]:,}" for i in (most, least)]
     said = f"{systems[most]} lacks {counts[0]} {plural(unit)} and {systems[least]} {counts[1]}"
-    return f"{said}, which is no accident (p = {pvalue:.2g})"
+    return f"{said}, more than chance explains (p = {pvalue:.2g})"
 
 
 class Record:
@@ -411,16 +411,14 @@ class Difference(Claims):
         )
 
     def unanswered(self, unit: str) -> str:
-        """Return why nothing is tested, where a margin or a recovery was asked for."""
+        """Return why nothing is tested if a margin or a recovery was asked for."""
         if self.standard_error == 0:
-            how = "differ alike" if self.n_differing else "are equal"
-            return (
-                f"all {plural(unit)} {how}, and nothing bounds the loss on others; more are needed"
-            )
+            how = "differ by the same" if self.n_differing else "are equal"
+            return f"all {plural(unit)} {how}, so the loss on others has no bound; more are needed"
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))
         return (
-            f"no share is kept of a score below 0, and {self.metric} of {who} is {score:.6g}; "
-            "give margin in place of recovery"
+            f"a recovery needs scores of at least 0, but {self.metric} of {who} is {score:.6g}; "
+            "give margin instead"
         )
 
     def __str__(self) -> str:
@@ -707,9 +705,9 @@ def of_pair(
         return turned[0].turned()
     if turned:
         raise InputError(
-            f"the difference of {system!r} from {baseline!r} is that of {baseline!r} from "
-            f"{system!r} with the opposite sign, and one-sided tests, margins and recoveries are "
-            f"about one of the two: ask for that one, or compare with the other first"
+            f"only the difference of {baseline!r} from {system!r} was computed, and one-sided "
+            f"tests, margins and recoveries are for one direction: ask for it, or compare with the "
+            f"systems in the other order"
         )
     raise InputError(f"no difference of {system!r} from {baseline!r}; there are {known}")
 
@@ -758,7 +756,7 @@ def check_pairs(c: Comparison) -> None:
     if len(pairs) < len(c.differences):
         raise InputError("differences has one of them twice")
     if len({(d.task, d.metric) for d in c.differences}) != len(c.signatures):
-        raise InputError("signatures must be one a task and metric")
+        raise InputError("signatures must be one per task and metric")
 
 
 def _is_as_said(d: Difference, c: Comparison) -> bool:

@@ -388,8 +388,8 @@ def share_and_percentage(
         if known[i] > _ROUGHLY * sizes[i] * (end - sizes[i]):
             return
     named = [f"{score:.4g} of {system}" for system, score in scores.items()]
-    said = f"{metric} is {named[most]} and {named[least]}, as a percentage and a share are"
-    yield Caution(f"{said}: give both in one unit.", "scale")
+    said = f"{metric} is {named[most]} and {named[least]}, like a percentage and a share"
+    yield Caution(f"{said}: give both in the same unit.", "scale")
 
 
 def check_reference_lists(outputs: Mapping[str, Any], references: object) -> None:

@@ -119,7 +119,7 @@ def metric_of(header: dict[str, Any], metric: object = None) -> Metric:
     for key, value in identity(asked).items():
         if stated.get(key) != value:
             raise InputError(
-                f"{key} of its metric is {shown(stated.get(key))}, that of {shown(asked)} is "
+                f"its metric has {key} {shown(stated.get(key))}, but {shown(asked)} has "
                 f"{shown(value)}"
             )
     return asked

@@ -128,7 +128,7 @@ def test_equal_scores_of_few_values_claim_nothing():
         _, d = one({"old": marks, "new": marks}, **options)
         assert d.claim == "not shown"
         with pytest.raises(
-            es.InputError, match="judge: all segments are equal, and nothing bounds"
+            es.InputError, match="judge: all segments are equal, so the loss on others"
         ):
             es.assert_not_worse(marks, marks, metric=MEAN, **options)
     # Nothing differs on 40 segments: that bounds how many do elsewhere.
@@ -184,7 +184,7 @@ def test_of_a_score_below_0_no_share_is_kept():
     result = es.compare(given, None, MEAN, recovery=0.9, n_resamples=99)
     assert [d.claim for d in result] == ["not shown", "not shown", "not worse"]
     assert any("below 0" in note and "high and low" in note for note in result.notes)
-    with pytest.raises(es.InputError, match=r"below 0, and judge of .* is -0\.\d+; give margin"):
+    with pytest.raises(es.InputError, match=r"at least 0, but judge of .* is -0\.\d+; give margin"):
         es.assert_not_worse(low, high, metric=MEAN, recovery=0.9)
 
 

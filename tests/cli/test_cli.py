@@ -647,7 +647,7 @@ def test_no_exception_has_the_exit_code_of_a_verdict(monkeypatch, capsys, error,
         cli.run()
     assert stopped.value.code == code
     name = type(error).__name__
-    said = f"{name} is an error of evalstats itself, and no verdict\n"
+    said = f"{name} is an error of evalstats itself, not a verdict\n"
     assert capsys.readouterr().err.endswith(said if code == 70 else "")
 
 
@@ -851,7 +851,7 @@ def test_every_command_that_prints_has_both_options():
 
 @pytest.mark.parametrize("command", EVERY_COMMAND)
 def test_quiet_and_output_mean_the_same_for_all_commands(command, here, run_here):
-    """-o writes what is printed as well; -q prints no sentences, and nothing that -o writes."""
+    """-o writes what is printed as well; -q prints neither sentences nor what -o writes."""
     people = [f"{name},{i},{i % 7 + j}" for j, name in enumerate(SYSTEMS) for i in range(60)]
     (here / "people.csv").write_text("\n".join(["system,segment,human", *people]), "utf-8")
     words, metric = EVERY_COMMAND[command]

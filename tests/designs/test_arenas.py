@@ -381,7 +381,7 @@ def test_scales_are_refused_where_there_are_no_battles(tmp_path, capsys):
     cases = {
         (table,): "--scale is for battles (columns model_a, model_b, winner), but",
         ("-r", text, "-i", text, text): "--scale is for tables of battles, but these are texts",
-        (saved,): f"--scale says nothing of {saved}",
+        (saved,): f"--scale does not apply to {saved}",
     }
     for arguments, message in cases.items():
         assert main(["compare", *arguments, "--scale", "elo"]) == 2

@@ -319,7 +319,7 @@ def test_files(tmp_path, monkeypatch, capsys):
         found = es.Comparison.from_json(capsys.readouterr().out)
         assert scores_of(found) == expected, files
     for line, said in (
-        ("all.csv", "which are people's? give --human"),
+        ("all.csv", "give --human, the one with people's scores"),
         ("all.csv --human mqm", "--human: there is no 'mqm'"),
         ("-i x.txt", "people's scores are missing"),
     ):

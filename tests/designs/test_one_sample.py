@@ -105,19 +105,21 @@ def test_scores_of_a_judge_that_people_correct_have_the_interval_of_estimate():
 def test_a_number_that_no_outcome_reaches_is_said_whatever_the_score(right):
     """All right pass from z²·.99/.01 = 267.9 items on."""
     few, enough = (of(right * n, n, at_least=0.99) for n in (267, 268))
-    said = "acc: no outcome of 267 segments is shown to be at least 0.99 at level 0.05; of 268 the"
+    said = (
+        "acc: with 267 segments, no score can be shown to be at least 0.99 at level 0.05; with 268"
+    )
     assert few.notes[0].startswith(said)
     assert (few.verdict, enough.verdict) == (
         ("failed",) * 2 if right < 1 else ("undecided", "passed")
     )
-    assert not any("no outcome" in note for note in enough.notes)
+    assert not any("no score can" in note for note in enough.notes)
     errors = es.Mean("errors", higher_is_better=False)
     for n, is_said in ((267, True), (268, False)):
         found = es.gate(np.arange(n) >= right * n, metrics=errors, at_most=0.01)
-        assert any("no outcome" in note for note in found.notes) == is_said
+        assert any("no score can" in note for note in found.notes) == is_said
     # Of groups the effective number counts.
     found = es.gate(np.ones(400), metrics=ACC, at_least=0.99, groups=np.arange(400) // 4)
-    assert "no outcome of 100 groups" in found.notes[0]
+    assert "with 100 groups, no score can" in found.notes[0]
     assert of(99, 100, at_least=0.95).notes == ()
 
 

@@ -92,7 +92,7 @@ FORMATS = {
     "COMET, printed": Written(
         text("comet.log", log_files.comet_printed), has_order=True, is_counted=False
     ),
-    "one number a line": Written(
+    "one number per line": Written(
         text("GPT-4.5.txt", lambda: "0.5\n-1\n0.25\n"), has_order=True, is_counted=False
     ),
     "mt-metrics-eval": Written(

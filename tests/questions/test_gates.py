@@ -535,4 +535,4 @@ def test_units_of_systems_that_are_not_paired_are_those_of_the_new_one():
 def test_items_that_all_differ_alike_bound_no_loss_on_others():
     found = es.gate([0.5] * 20, [0.4] * 20, metrics=es.Mean("marks"), margin=0.01)
     assert found.verdict == "undecided"
-    assert "all segments differ alike, and nothing bounds the loss on others" in found.reasons[0]
+    assert "all segments differ by the same, so the loss on others has no bound" in found.reasons[0]

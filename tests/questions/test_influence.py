@@ -56,7 +56,7 @@ def test_the_segments_that_are_named_do_what_is_said(sample, metric, labels, agg
     (d,) = result
     found = result.influence()
     assert (found.n_strata, found.pvalue) == (3 if labels else None, d.pvalue)
-    assert ("Two segments of each of the 3 strata stay." in str(found)) == bool(labels)
+    assert ("Two segments of each of the 3 strata are kept." in str(found)) == bool(labels)
     assert_turns(found, pair, sample.references, metric, labels, aggregate=aggregate)
 
 

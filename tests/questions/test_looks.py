@@ -436,9 +436,9 @@ def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
             ("--margin", "0.03"),
             "state comes from a test with a different margin: 0.02 there, 0.03 here",
         ),
-        (("--margin", "0.02", "--undecided", "pass"), "--undecided is for one gate"),
-        (("--margin", "0.02", "--unpaired"), "--unpaired is for one gate: at a look of --state"),
-        (("--margin", "0.02", "--paired-runs"), "--paired-runs is for one gate"),
+        (("--margin", "0.02", "--undecided", "pass"), "--undecided is for a single test"),
+        (("--margin", "0.02", "--unpaired"), "--unpaired is for a single test: with --state"),
+        (("--margin", "0.02", "--paired-runs"), "--paired-runs is for a single test"),
     ],
 )
 def test_a_gate_refuses_what_is_not_its_own(folder, capsys, arguments, message):
@@ -454,7 +454,7 @@ def test_a_gate_of_looks_needs_a_state(folder, capsys):
     assert "-o gate.json is the state; give another file" in capsys.readouterr().err
     (folder / "gate.json").write_text("{")
     assert main(["gate", "100.csv", *GATE]) == 2
-    assert "--state gate.json: it is no JSON" in capsys.readouterr().err
+    assert "--state gate.json: it is not JSON" in capsys.readouterr().err
 
 
 def test_two_processes_take_no_look_at_once(folder, capsys):

@@ -62,10 +62,10 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of seg
     (differ_on(10), {}, []),
     (differ_on(0), {}, ["new and old (judge) are the same on every segment"]),
     ({s: x > 0 for s, x in marks().items()}, {}, ["judge is a 0/1 score: McNemar's test"]),
-    (far(9), {}, ["10 of 200 segments hold 98% of the variance of new - old"]),
-    (far(9), {"strata": np.arange(200) % 2}, ["10 of 200 segments hold 97% of the variance"]),
+    (far(9), {}, ["10 of 200 segments account for 98% of the variance of new - old"]),
+    (far(9), {"strata": np.arange(200) % 2}, ["10 of 200 segments account for 97% of the variance"]),
     (far(9, 30), {}, ["There are only 30 segments"]),
-    (far(3, 30), {}, ["There are only 30 segments", "3 of 30 segments hold 94% of the variance"]),
+    (far(3, 30), {}, ["There are only 30 segments", "3 of 30 segments account for 94% of the variance"]),
     (far(3), {"groups": np.arange(200) // 2}, [GROUPED]),
     ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
      ["The interval of newer - old (judge) excludes 0",
@@ -173,7 +173,9 @@ def test_few_segments_that_hold_the_variance_of_a_score_are_said():
     squares = np.sort((new - np.mean(new)) ** 2)
     share = f"{100 * np.sum(squares[-10:]) / np.sum(squares):.0f}%"
     (note,) = es.estimate(new, metric=metric).notes
-    assert note.startswith(f"judge: 10 of 200 segments hold {share} of the variance of system's s")
+    assert note.startswith(
+        f"judge: 10 of 200 segments account for {share} of the variance of system's s"
+    )
     assert es.estimate(old, metric=metric).notes == ()
     # Shares are counted: one failure of a hundred is no loose estimate of a variance.
     assert es.estimate(np.arange(100) > 0, metric=metric).notes == ()

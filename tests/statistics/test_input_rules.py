@@ -193,7 +193,7 @@ def test_shares_beside_percentages_are_said(base, new, higher, is_said):
         both = {name: scores + rng.normal(size=60) for name, scores in both.items()}
         both = {"a": both["a"] - both["a"].mean() + base, "b": both["b"] - both["b"].mean() + new}
     found = es.compare(both, metrics=es.Mean("judge", higher is not False), n_resamples=99)
-    assert any("as a percentage and a share are" in note for note in found.notes) == is_said
+    assert any("like a percentage and a share" in note for note in found.notes) == is_said
 
 
 def test_empty_references_are_said_where_outputs_are_not_empty():

@@ -114,8 +114,8 @@ def test_a_metric_of_ones_own_needs_the_object(tmp_path):
     assert SegmentStatistics.load(path, metric).metric is metric
     for other, message in (
         (None, "metric 'own' is not one of evalstats'; give its object"),
-        (Own(1), "signature of its metric is 'own:2', that of .* 'own:1'"),
-        ("bleu", "name of its metric is 'own', that of .* is 'BLEU'"),
+        (Own(1), "its metric has signature 'own:2', but .* has 'own:1'"),
+        ("bleu", "its metric has name 'own', but .* has 'BLEU'"),
     ):
         with pytest.raises(es.InputError, match=message):
             SegmentStatistics.load(path, other)

@@ -170,8 +170,8 @@ def with_metric(**fields):
             ({"version": 2}, "format version 2, but this evalstats reads 1"),
             (with_metric(**{"class": "os.system"}), "its metric class 'os.system' is unknown"),
             (with_metric(parameters={"x": 1}), "parameters of BLEU: "),
-            (with_metric(parameters={"lowercase": True}), "signature of its metric is 'case:mixed"),
-            (with_metric(higher_is_better=False), "higher_is_better of its metric is False"),
+            (with_metric(parameters={"lowercase": True}), "its metric has signature 'case:mixed"),
+            (with_metric(higher_is_better=False), "its metric has higher_is_better False"),
         )],
     ],
 )  # fmt: skip

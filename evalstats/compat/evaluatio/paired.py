@@ -178,7 +178,7 @@ def as_paired_scores(x1: object, x2: object) -> NDArray[np.float64]:
     first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
     if len(first) != len(second):
         raise InputError(
-            f"x1 and x2 must be the same length, one score a segment, got {len(first)} "
+            f"x1 and x2 must be the same length, one score per segment, got {len(first)} "
             f"and {len(second)}"
         )
     return np.stack([first, second], axis=1)

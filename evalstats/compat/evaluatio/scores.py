@@ -470,7 +470,7 @@ def poi_error_rate(
     """Return errors per point of interest of all pairs, NaN if there is no such point."""
     refs = token_segments(references, "references")
     hyps = token_segments(hypotheses, "hypotheses")
-    flags = listed(points_of_interest, "points_of_interest", "flags, one list a segment")
+    flags = listed(points_of_interest, "points_of_interest", "flags, one list per segment")
     check_same_length(references=refs, hypotheses=hyps, points_of_interest=flags)
     masks = [
         as_points(row, len(ref), f"points_of_interest[{i}]")

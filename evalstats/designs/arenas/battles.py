@@ -142,7 +142,7 @@ class BattleTable(Summary):
         if self.has_ties_alone:
             return (
                 f"All {n:,} battles are ties; {how}. Nothing varies, so intervals have no length, "
-                "and these battles do not show how the systems differ in others.",
+                "and these battles do not show how the systems differ in other battles.",
             )
         return (f"{n:,} of the {len(self.points):,} battles are ties; {how}.",)
 

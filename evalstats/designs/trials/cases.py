@@ -343,7 +343,7 @@ def fixed(scores: Scores) -> Scores:
     summed = SummedUnits(n, *units.called, labels=units.labels, places=places, sums=sums)
     note = (
         f"{scores.name}: these {counted(n, units.unit)} are taken as fixed: only their trials "
-        "vary. t is used."
+        "vary. Student's t is used."
     )
     # One coordinate per system: trials of different systems are independent.
     coordinates = np.diag(np.sqrt(chances * (n - 1) / n))

@@ -253,7 +253,7 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
 
 
 COMET = Format("COMET", ".json .txt .log .out .tsv", _is_comet, _comet, called=_CALLED)
-NUMBERS = Format("one number a line", "", _are_numbers, _numbers, called=_CALLED)
+NUMBERS = Format("one number per line", "", _are_numbers, _numbers, called=_CALLED)
 MT_METRICS_EVAL = Format(
     "mt-metrics-eval", ".score", _has_blocks, _mt_metrics_eval, _has_blocks, called=_CALLED
 )

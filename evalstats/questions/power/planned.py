@@ -562,7 +562,8 @@ def assumptions(
     if uneven:
         yield (
             f"The {units} are of very different sizes, so this prediction cannot be trusted: for "
-            f"documents it said 54% where 100% of differences were found, and 76% where 65%."
+            f"documents it predicted 54% when 100% of differences were found, and 76% when 65% "
+            "were."
         )
     if elsewhere:
         yield (
