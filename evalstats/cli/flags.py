@@ -231,7 +231,7 @@ OPTIONS = {
         Option("--at-most POINTS", "gate power", "the same, if lower is better",
                "argument rare"),
         Option("--on all|total", "gate",
-               "what must pass: every task, or the total (default: all)",
+               "what must pass: all tasks, or total (default: all)",
                "argument"),
         Option("--difference POINTS", "power", "size of a true difference", "argument"),
         Option("--segments N", "power",

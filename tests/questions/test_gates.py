@@ -163,7 +163,7 @@ def test_of_a_score_below_0_no_share_is_kept_and_other_checks_are_decided():
     check = found.checks[1]
     assert (check.pvalue_passed, check.pvalue_failed, check.needed) == (None, None, None)
     lower = min(check.difference.system_score, check.difference.baseline_score)
-    assert f"a score below 0, and {check.metric} of" in check.reason
+    assert f"scores of at least 0, but {check.metric} of" in check.reason
     assert f"is {lower:.6g}" in check.reason
     assert "give margin" in check.reason
     assert es.Gate.from_json(found.to_json()) == found
