@@ -287,8 +287,8 @@ def _judged(
     name = asked.pop("baseline", None)
     if bound is None and (base is None) == (name is None):
         raise InputError(
-            "give base, the outputs, statistics or log of the baseline, or its name as baseline, "
-            "if hypotheses has both systems"
+            "give the outputs, statistics or log of the baseline as base; or, if hypotheses has "
+            "both systems, the baseline's name as baseline"
         )
     baseline = base if name is None else name
     of_logs = {name: asked.pop(name) for name in _OF_LOGS if asked.get(name) is not None}

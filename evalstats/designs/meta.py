@@ -319,7 +319,8 @@ def meta(
         method = _PAIRWISE[kind][1]
         if not is_swapped:
             raise InputError(
-                f"must be 'ar' for {kind}, which is not smooth, got {test!r}", argument="test"
+                f"must be 'ar' for {kind}, for which no bootstrap holds, got {test!r}",
+                argument="test",
             )
     all_scores = [_scores(human, "human"), *_each(metrics, list(lower_is_better))]
     people, names = all_scores[0], tuple(one.name for one in all_scores[1:])

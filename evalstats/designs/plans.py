@@ -347,7 +347,8 @@ class Plan(Several[LeftOut]):
         known = {table.fingerprint, expected.fingerprint} - {None}
         if len(known) > 1:
             raise InputError(
-                "must be the references of the plan, got others", argument="references"
+                "must be the references that the plan was made with; these are different",
+                argument="references",
             )
         self._check_run(table.systems, is_run)
         is_whole = np.all(is_run, axis=1)
@@ -784,8 +785,8 @@ class Planned(LabelledMetric):
         if within is None or not _lie_within(within, strata):
             drew = f"within each {self.strata}" if self.strata else "from all items together"
             raise InputError(
-                f"must be the strata of the plan, which drew {drew}; give evalstats.plan the "
-                "strata, or leave them out here",
+                f"must be the strata of the plan, but its items were drawn {drew}; give "
+                "evalstats.plan the strata, or leave them out here",
                 argument="strata",
             )
         for code, name in enumerate(units.labels) if by_stratum else ():

@@ -579,7 +579,7 @@ class SequentialTest:
         """
         if (base is None) is not (self.bound is not None):
             raise InputError(
-                "must be given: the baseline's items so far (except for a test against a number)",
+                "must be the baseline's items so far, unless the test is against a number",
                 argument="base",
             )
         task, baseline = self._task(new, base, references, human)

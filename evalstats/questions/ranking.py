@@ -228,7 +228,7 @@ class Ranking(Several[Ranked]):
         """Return the sentences for a paper's section on methods."""
         return (
             "Every pair of systems is tested, adjusted for all pairs; the interval of a rank "
-            "excludes the systems that are significantly better, and worse."
+            "leaves out the ranks of systems that are significantly better or worse."
         )
 
     def _findings(self) -> list[Finding]:

@@ -354,7 +354,7 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
         how = f" (by {how})" if adjusting.name == "max-t" else ""
         yield (
             f"p (adjusted) allows for the {counted(n_tasks, part)}{pairs}{within}"
-            f"{how}. The total is adjusted apart from them."
+            f"{how}. The total has its own adjustment."
         )
 
 

@@ -147,7 +147,10 @@ def text_cautions(
     if len(streams) == 1 and n_blank >= _few_empty(expected.n):
         what = f"{expected.empty:,} of {expected.n:,} references are empty, but the outputs are not"
         in_all.append(
-            Caution(f"{what}: no output can be right there; leave these segments out.", "texts")
+            Caution(
+                f"{what}: no output can match an empty reference; leave these segments out.",
+                "texts",
+            )
         )
     alike = _said_of_alike(marks, outputs, streams)
     cautions: list[Cautions] = []

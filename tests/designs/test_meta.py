@@ -270,7 +270,7 @@ def test_tiers_notes_and_forms():
 @pytest.mark.parametrize(
     "given, said",
     [
-        ({"test": "bootstrap"}, "test must be 'ar' for spa, which is not smooth"),
+        ({"test": "bootstrap"}, "test must be 'ar' for spa, for which no bootstrap holds"),
         ({"test": "bca"}, "test must be one of ar, bootstrap, t"),
         ({"measure": "kappa"}, "measure must be one of spa, pa, acc_eq"),
         ({"metrics": {"one": made()[0]}}, "metrics must have at least two metrics, got 1"),

@@ -242,7 +242,7 @@ def test_groups_are_drawn_whole_and_strata_each():
     result = es.compare(data, groups="group", strata="stratum", aggregate="macro")
     assert result.differences[0].n_units == 80
     assert not any("below" in note for note in (*plan.notes, *result.notes))  # of 40 groups
-    with pytest.raises(es.InputError, match="the plan, which drew within each stratum"):
+    with pytest.raises(es.InputError, match="its items were drawn within each stratum"):
         es.compare(data, groups="group", strata=(["x"] * 5 + ["y"] * 5) * 40)
     for wrong in ({"strata": "stratum"}, {"groups": [i // 3 for i in range(400)]}):
         with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
@@ -273,11 +273,13 @@ def test_texts_logs_questions_and_several_new_systems():
     assert len(result.by(["a", "b"] * 240)) == 18
     two = plan.data({base: sample.systems[base], "new": parts[others[-1]]}, sample.references)
     assert es.gate(two, baseline=base, margin=5, n_resamples=99).verdict == "passed"
-    with pytest.raises(es.InputError, match="drew from all items together"):
+    with pytest.raises(es.InputError, match="drawn from all items together"):
         es.compare(data, strata=sample.documents)
     with pytest.raises(es.InputError, match="metric must be"):
         es.SequentialTest(480).look(two[0], base)
-    with pytest.raises(es.InputError, match="references must be the references of the plan,"):
+    with pytest.raises(
+        es.InputError, match="references must be the references that the plan was made with"
+    ):
         plan.data({base: sample.systems[base]}, sample.references[::-1])
     # What stands for an output that is not there is none, even if it is empty.
     parts["copy"][plan.drawn[0]] = ""

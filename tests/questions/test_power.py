@@ -389,7 +389,7 @@ def test_of_many_pairs_those_are_shown_that_need_most():
     most = sorted(result, key=lambda p: -p.needed)[:10]
     shown = [line.split()[:2] for line in result.to_text(findings=False).splitlines()[4:14]]
     assert shown == [[p.system, p.baseline] for p in most]
-    assert "5 more pairs have least differences from" in str(result)
+    assert "The least differences of 5 more pairs lie between" in str(result)
     with pytest.raises(es.InputError, match=r"15 pairs are too many lines.*give a baseline"):
         result.plot()
 
@@ -501,7 +501,10 @@ def test_pass_k_is_planned_by_trials():
         ),
         ({"at_least": 0.5, "hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}}, "got A, B; choose one"),
         ({"hypotheses": [1, 1, 1]}, "power cannot be computed"),
-        ({"at_least": 0.9, "difference": 0.2}, r"difference leads from 0\.9 to 1\.1, but acc lies"),
+        (
+            {"at_least": 0.9, "difference": 0.2},
+            r"difference would move the score from 0\.9 to 1\.1, but acc lies",
+        ),
         ({"at_least": 0.9, "trials": 4}, "trials is for trials of two systems,"),
     ],
 )

@@ -197,7 +197,7 @@ def test_shares_beside_percentages_are_said(base, new, higher, is_said):
 
 
 def test_empty_references_are_said_where_outputs_are_not_empty():
-    said = "4 of 40 references are empty, but the outputs are not: no output can be right there"
+    said = "4 of 40 references are empty, but the outputs are not: no output can match"
     gold = ["", " ", "\u200b", "\ufeff", *REFERENCES[4:] * 2][:40]
     gold += REFERENCES[: 40 - len(gold)]
     outputs = (OUTPUTS * 2)[:40]

@@ -245,7 +245,7 @@ def strengths_of(table: BattleTable, options: Options) -> Scores:
         if n_unbounded:
             notes += (
                 f"In {n_unbounded:,} of {options.n_resamples:,} resamples a system won all "
-                "battles, lost all, or had none. There, one Newton step gives its strength "
+                "battles, lost all, or had none. In these, its strength comes from one Newton step "
                 "(Schucany and Wang, 1991); intervals of systems with few battles are rough.",
             )
     scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0

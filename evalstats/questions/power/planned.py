@@ -485,7 +485,7 @@ class Power(Several[PairPower]):
         if "system" in names and more > 0:
             rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
             low, high = (_cell(decimals, ("minimum",), rows[i]) for i in (-1, _MOST_PAIRS))
-            notes = [f"{more:,} more pairs have least differences from {low} to {high}."]
+            notes = [f"The least differences of {more:,} more pairs lie between {low} and {high}."]
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
         level = f"[{tabular.level(self.confidence_level)}]"

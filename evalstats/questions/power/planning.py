@@ -269,8 +269,11 @@ class Question:
         number = 0.0 if bound is None else bound.number
         reached = number + size * (1 if bound is None or bound.is_least else -1)
         if bound is not None and not low <= reached <= high:
-            said = f"leads from {number:g} to {reached:g}, but {said}; give a smaller one"
-            raise InputError(said, argument="difference")
+            raise InputError(
+                f"would move the score from {number:g} to {reached:g}, but {said}; give a smaller "
+                "one",
+                argument="difference",
+            )
 
     @property
     def several_trials(self) -> tuple[int, ...]:
