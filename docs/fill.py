@@ -41,7 +41,7 @@ _COMMANDS = re.compile(
     re.DOTALL,
 )
 _FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-_VERSION = re.compile(r"\b(sacrebleu|numpy|evalstats|numpy):\d[\w.+]*?(?=\.{3}|[|`,\n]|$)")
+_VERSION = re.compile(r"\b(sacrebleu|evalstats|numpy):\d[\w.+]*?(?=\.{3}|[|`,<\n]|$)")
 _SHOWN, _WIDE, _ROOM = 60, 96, 96
 
 
