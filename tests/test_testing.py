@@ -84,7 +84,7 @@ def test_messages():
         ]),
         (1, [
             "UNDECIDED: system against baseline, asked: a loss of less than 1, level 0.05\n",
-            "judge: undecided, not shown to be within the limit (p = 0.4", "; the loss is too close to the limit",
+            "judge: undecided, not shown to be within the limit (p = 0.4", "; the difference is too uncertain",
             "is the smallest margin that can be claimed.",
         ]),
     ):  # fmt: skip

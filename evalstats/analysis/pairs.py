@@ -168,7 +168,8 @@ def _claims(
         }
     if counts is not None and margin is not None and margin >= counts.scale:
         raise InputError(
-            f"must be below {counts.scale:g}, the whole scale of {scores.name}; got {margin:g}",
+            f"must be in units of {scores.name} and below {counts.scale:g}, its whole scale; got "
+            f"{margin:g}",
             argument="margin",
         )
     low, high = differences.interval(q, 2 * level)

@@ -422,8 +422,8 @@ class GateCheck(Record):
             what = "beyond the limit" if self.asked == _WITHIN else "significant"
             beyond, able = f"the loss is {what}", "a system that has lost nothing"
             near = (
-                f"the loss is too close to the limit for a decision; more {units} or a wider "
-                "limit are needed"
+                f"the difference is too uncertain for a decision; more {units} are needed, or more "
+                "runs if there are several"
             )
         if self.verdict == "failed":
             return f"{beyond} ({self._p(adjusted)}{among})"

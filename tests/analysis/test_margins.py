@@ -154,7 +154,9 @@ def test_bad_input(options, message):
 
 
 def test_limits_that_no_scores_could_miss_are_refused():
-    with pytest.raises(es.InputError, match="margin must be below 1, the whole scale of judge"):
+    with pytest.raises(
+        es.InputError, match="margin must be in units of judge and below 1, its whole scale; got"
+    ):
         one(outcomes(30, 1, 2, 3), margin=1)
     with pytest.raises(es.InputError, match=r"confidence_level must be above 0\.5 with a margin"):
         one(pair(), margin=1, confidence_level=0.5)
