@@ -278,7 +278,7 @@ def test_two_systems_and_a_number_are_refused():
     with pytest.raises(es.InputError, match="compares one system with a number, got A, B;"):
         es.gate(both, metrics=ACC, at_least=0.5)
     test = es.SequentialTest(metric=ACC, at_least=0.5)
-    with pytest.raises(es.InputError, match="base must be given"):
+    with pytest.raises(es.InputError, match="base must be the baseline's items so far"):
         test.look([1, 0, 1], [1, 1, 1])
     with pytest.raises(es.InputError, match="same on all 20 segments, so nothing is known"):
         es.SequentialTest(metric=SCORE, at_least=0.4).look([0.5] * 20)
