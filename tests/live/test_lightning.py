@@ -105,7 +105,7 @@ def test_a_name_that_is_not_logged_is_refused_before_the_training(module, tmp_pa
 
     keep = ModelCheckpoint(tmp_path, monitor="chrf2_best_step", mode="max")
     monitor = es.Monitor(references, "chrf")
-    with pytest.raises(es.InputError, match="it is called 'chrf_best_step'"):
+    with pytest.raises(es.InputError, match="its name is 'chrf_best_step'"):
         fit(model(0.0), monitor, 1, callbacks=[keep])
     assert monitor.checks == ()
 
