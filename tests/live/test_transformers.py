@@ -79,7 +79,9 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
     running = make(3e-2, 10, [watch], watch.compute_metrics, eval_dataset=sets, **saving)
     before = running.evaluate(mine)
     assert watch.monitor.checks == ()
-    with pytest.warns(UserWarning, match="evaluation of 12 segments is skipped.*labels are different"):
+    with pytest.warns(
+        UserWarning, match="evaluation of 12 segments is skipped.*labels are different"
+    ):
         running.train()
     assert [check.step for check in watch.monitor.checks] == list(range(2, 21, 2))
     evaluated = {k: v for entry in running.state.log_history for k, v in entry.items()}
