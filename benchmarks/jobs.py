@@ -46,13 +46,45 @@ class Job(NamedTuple):
 def jobs(quick: bool = False) -> Iterator[Job]:
     """Yield all jobs; from the bundled sample, and without the long ones, where time is short."""
     name = "sample" if quick or not available("wmt22/en-de") else "wmt22/en-de"
-    yield from (*programs(4 if name == "sample" else 9), *calls(), *texts_to_answer(name))
+    yield from (*parts(), *programs(4 if name == "sample" else 9), *calls())
+    yield from texts_to_answer(name)
     yield from (*replaced_tests(name), *statistics_to_answer(name), *extraction(name, "13a"))
     if name != "sample" and available("wmt22/en-zh"):
         yield from extraction("wmt22/en-zh", "zh")
     yield from (*other_metrics(name), *mechanisms(name))
     if not quick:
         yield from (*growing(), *moments())
+
+
+def parts() -> Iterator[Job]:
+    """Yield parts of a bootstrap of 2,000 segments, and small calls."""
+    n_rows, n = 500, 2000
+    statistics = np.concatenate(made_up(n), axis=1)
+    rows = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), n_rows).astype(np.uint8)
+
+    def drawn(who: str) -> Run:
+        rng = np.random.default_rng(0)
+        if who == OURS:
+            streams = import_module("evalstats.resampling.streams")
+            return lambda: streams.multinomial_rows(rng, n_rows, n, n)
+        return lambda: rng.multinomial(n, np.full(n, 1 / n), n_rows)
+
+    def multiplied(who: str) -> Run:
+        if who == OURS:
+            product = import_module("evalstats.resampling.weighted").ExactProduct(statistics, 255)
+            return lambda: product(rows)
+        return lambda: rows.astype(np.float64) @ statistics.astype(np.float64)
+
+    def compared_few(_: str, whole: bool) -> Run:
+        few, metric = scores(2, 200, whole), es.Mean("score")
+        return lambda: es.compare(few, metrics=metric)
+
+    yield Job("parts", f"{n_rows} rows of {n:,} weights", each(drawn, "NumPy"))
+    yield Job("parts", "the product of rows and 20 columns", each(multiplied, "NumPy"))
+    totals = rows.astype(np.float64) @ statistics[:, :10]
+    yield Job("parts", f"BLEU of {n_rows} totals", {OURS: lambda: lambda: es.BLEU().score(totals)})
+    for what, whole in (("0/1 scores", True), ("numbers", False)):
+        yield Job("parts", f"`compare`, 200 {what}", each(compared_few, whole=whole))
 
 
 def programs(n_systems: int) -> Iterator[Job]:

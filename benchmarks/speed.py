@@ -25,7 +25,7 @@ from benchmarks.measure import BEFORE, ROOT, printed, program
 #: Who has taken so many seconds is not run again; and within a process.
 _ENOUGH, _INSIDE = 6.0, 0.5
 #: Of these parts the earlier commit does nothing.
-_ALONE = ("mechanisms", "growth", "moments")
+_ALONE = ("parts", "mechanisms", "growth", "moments")
 
 
 def rows(quick: bool, repeats: int) -> Iterator[dict[str, Any]]:
