@@ -56,10 +56,10 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
     if not (value.isascii() and value.isprintable()):
         for i, c in enumerate(value):
             if is_unseen(c):
-                found = f"U+{ord(c):04X} {character_name(c, '')}".strip()
+                code_point = f"U+{ord(c):04X} {character_name(c, '')}".strip()
                 raise InputError(
                     f"must be printable text on one line, got {shown(value)}, whose character {i} "
-                    f"({found}) is invisible",
+                    f"({code_point}) is invisible",
                     argument=name,
                 )
     return value
@@ -241,11 +241,11 @@ def number(value: object, name: str, minimum: float) -> int | float:
             f"must be a number, got {type(value).__name__} {value!r}", argument=name
         )
     whole = isinstance(value, (int, np.integer))
-    found = int(value) if whole else float(str(value) if isinstance(value, np.floating) else value)
-    if abs(found) > sys.float_info.max or found != found or found < minimum:
+    parsed = int(value) if whole else float(str(value) if isinstance(value, np.floating) else value)
+    if abs(parsed) > sys.float_info.max or parsed != parsed or parsed < minimum:
         least = f" of at least {minimum:g}" if np.isfinite(minimum) else ""
         raise InputError(f"must be a finite number{least}, got {shown(value)}", argument=name)
-    return found
+    return parsed
 
 
 def listed(value: object, name: str, content: str) -> list[Any]:
@@ -352,10 +352,10 @@ def check_same_length(**lists: Sized) -> None:
 
 def share(value: object, name: str, most: float = 1.0) -> float:
     """Return `value` as a float between 0 and `most`, both excluded."""
-    found = real(value, name, 0.0)
-    if not 0 < found < most:
+    fraction = real(value, name, 0.0)
+    if not 0 < fraction < most:
         raise InputError(f"must be between 0 and {most:g}, got {value}", argument=name)
-    return found
+    return fraction
 
 
 #: Cached signatures of functions.

@@ -257,13 +257,13 @@ def assert_not_worse(
     """
     # pytest then shows the line of the test instead of ours.
     __tracebackhide__ = True
-    found = _judged(hypotheses, base, references, metrics, **options)
-    for check in found if found.verdict == "undecided" else ():
+    result = _judged(hypotheses, base, references, metrics, **options)
+    for check in result if result.verdict == "undecided" else ():
         if check.verdict == "undecided" and check.pvalue_failed is None:
             raise InputError(f"{check.name}: {check.reason}")
-    if found.exit_code:
-        raise AssertionError("\n".join([found._page(findings=False).text(), *_claimable(found)]))
-    return found
+    if result.exit_code:
+        raise AssertionError("\n".join([result._page(findings=False).text(), *_claimable(result)]))
+    return result
 
 
 def _judged(
@@ -349,15 +349,15 @@ def _read(
     return [t for part in parts if isinstance(part, Task) for t in part.statistics]
 
 
-def _claimable(found: Gate) -> Iterator[str]:
+def _claimable(result: Gate) -> Iterator[str]:
     """Yield the limit that each failed check would have passed."""
-    for check in found:
+    for check in result:
         d = check.difference
         if not d.is_tested or check.verdict not in ("failed", "undecided"):
             continue
-        if d.loss_bound is not None and found.margin is not None:
+        if d.loss_bound is not None and result.margin is not None:
             yield f"{check.name}: {d.loss_bound:.6g} is the smallest margin that can be claimed."
-        if d.recovery_bound is not None and found.recovery is not None:
+        if d.recovery_bound is not None and result.recovery is not None:
             bound = d.recovery_bound
             yield f"{check.name}: {bound:.4f} is the largest recovery that can be claimed."
 

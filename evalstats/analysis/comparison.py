@@ -352,10 +352,10 @@ class Comparison(Listed[Difference]):
     def _verdict(self, difference: Difference) -> dict[str, Any]:
         return {"correlation": self.correlation(difference)}
 
-    def _plain(self, found: dict[str, Any]) -> dict[str, Any]:
-        for plain, difference in zip(found["differences"], self.differences, strict=True):
+    def _plain(self, document: dict[str, Any]) -> dict[str, Any]:
+        for plain, difference in zip(document["differences"], self.differences, strict=True):
             plain |= self._verdict(difference)
-        return {**found, "estimates": found["estimates"]["estimates"]}
+        return {**document, "estimates": document["estimates"]["estimates"]}
 
     def _check(self) -> None:
         check_pairs(self)
@@ -390,8 +390,8 @@ class Comparison(Listed[Difference]):
             ranked(scores)[0].system
             for scores in by_metric(self.estimates.totals or self.estimates).values()
         )
-        of = counted(len(systems), system_name(self.estimates))
-        return of if len(best) > 1 else f"{best[0]} scores best of {of}"
+        number = counted(len(systems), system_name(self.estimates))
+        return number if len(best) > 1 else f"{best[0]} scores best of {number}"
 
     def _findings(self) -> list[Finding]:
         from evalstats.pictures.findings import comparison_findings

@@ -346,14 +346,14 @@ def _max_t(
     def sided(t: Floats) -> Floats:
         return np.asarray(t * sign if sign else np.abs(t))
 
-    def null(some: NDArray[np.intp]) -> Floats:
-        moved = less(scores.replicates, scores.value, a[some], b[some], 1.0, scores.units.n)
-        moved -= value[some, None]
+    def null(members: NDArray[np.intp]) -> Floats:
+        moved = less(scores.replicates, scores.value, a[members], b[members], 1.0, scores.units.n)
+        moved -= value[members, None]
         # Without their own errors, resamples have the sample's.
-        scale = error[some, None]
+        scale = error[members, None]
         if within is not None:
             # A resample without the few units on which two systems differ does not count.
-            errors = within(list(zip(a[some], b[some], strict=True)))
+            errors = within(list(zip(a[members], b[members], strict=True)))
             scale = np.maximum(errors, scale / 2, out=errors)
         moved /= scale
         return sided(moved)

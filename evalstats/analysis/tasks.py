@@ -397,7 +397,7 @@ def as_totals(
         refuse_namesake(name, tasks)
         return Total(of_metric, how, name, tasks)
 
-    if asked is not None and len(tasks) > 1 and all(len(of) == 1 for of in tasks.values()):
+    if asked is not None and len(tasks) > 1 and all(len(parts) == 1 for parts in tasks.values()):
         return [total({name: tables[0] for name, tables in tasks.items()}, asked)]
     totals, known = [], set()
     for one in named:

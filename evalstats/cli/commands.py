@@ -54,8 +54,8 @@ def compare(options: argparse.Namespace, progress: Progress) -> Result:
             known = getattr(result, "notes", inputs.notes)
             if notes := [note for note in inputs.notes if note not in known]:
                 result = result.noting(*notes)
-    found: Result = result
-    return found
+    answer: Result = result
+    return answer
 
 
 def estimate(options: argparse.Namespace, progress: Progress) -> Result:
@@ -144,8 +144,8 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
         return _look(inputs, asked, options.state, allowed).noting(*notes)
     accepted = [kind for kind in allowed if kind in BARRING]
     workers = Reporting(None, progress)
-    found = evalstats.gate(inputs.tasks, executor=workers, allow_changes=accepted, **asked)
-    return found.noting(*notes)
+    result = evalstats.gate(inputs.tasks, executor=workers, allow_changes=accepted, **asked)
+    return result.noting(*notes)
 
 
 def meta(options: argparse.Namespace, progress: Progress) -> Result:
@@ -196,13 +196,13 @@ def _written(path: str) -> Result | None:
         return None
     text = Path(path).read_text(encoding="utf-8", errors="replace")
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError):  # told where it is read as a log
         return None
     for kind in (getattr(evalstats, name) for name in dir(evalstats)):
         if isinstance(kind, type) and issubclass(kind, Result) and is_dataclass(kind):
             names = [field.name for field in fields(kind) if field.compare]
-            if isinstance(found, dict) and found.keys() == {*names, *getattr(kind, "derived", ())}:
+            if isinstance(data, dict) and data.keys() == {*names, *getattr(kind, "derived", ())}:
                 return kind.from_json(text)
     return None
 
@@ -218,8 +218,8 @@ def extract(options: argparse.Namespace, progress: Progress) -> None:
     replace(table, segment_ids=ids).save(options.output)
     if not options.quiet:
         n, systems = table.values.shape[1], len(table.systems)
-        of = f"{counted(n, 'segment')} of {counted(systems, 'system')}"
-        to_stdout(f"{options.output} has {table.metric.name} of {of}.\n")
+        size = f"{counted(n, 'segment')} of {counted(systems, 'system')}"
+        to_stdout(f"{options.output} has {table.metric.name} of {size}.\n")
 
 
 def demo(options: argparse.Namespace, progress: Progress) -> Result | None:

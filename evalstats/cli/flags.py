@@ -321,14 +321,14 @@ def options_of(command: str) -> dict[str, list[Option]]:
     from evalstats.designs.trials.metrics import EPOCHS
 
     taken = {command, *COMMANDS[command].takes.split()}
-    found: dict[str, list[Option]] = {}
+    by_heading: dict[str, list[Option]] = {}
     for heading, options in OPTIONS.items():
         for option in options:
             if not taken.isdisjoint(option.commands.split()):
-                own = option._replace(**option.instead.get(command, {}))
-                typed = own.typed.replace("EPOCHS", "|".join(EPOCHS))
-                found.setdefault(heading, []).append(own._replace(typed=typed))
-    return found
+                adapted = option._replace(**option.instead.get(command, {}))
+                typed = adapted.typed.replace("EPOCHS", "|".join(EPOCHS))
+                by_heading.setdefault(heading, []).append(adapted._replace(typed=typed))
+    return by_heading
 
 
 def flag_of(name: str) -> str:

@@ -85,8 +85,8 @@ def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str |
     if name in systems:
         return name
     whole = Path(name)
-    for of, asked in ((Path, whole), (lambda path: Path(path).name, whole.name), (stem_of, name)):
-        alike = {system for path, system in paths.items() if of(path) == asked}
+    for key, asked in ((Path, whole), (lambda path: Path(path).name, whole.name), (stem_of, name)):
+        alike = {system for path, system in paths.items() if key(path) == asked}
         if len(alike) == 1:
             return alike.pop()
     return None
@@ -94,8 +94,8 @@ def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str |
 
 def _system(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str:
     """Return the system with this name or path."""
-    if found := _known(name, systems, paths):
-        return found
+    if system := _known(name, systems, paths):
+        return system
     raise InputError(f"--baseline: there is no {name!r}; {meant(name, systems)}")
 
 
@@ -122,7 +122,7 @@ def files_of(options: argparse.Namespace) -> list[str]:
     values = [getattr(options, name) or [] for name in _FILES]
     files = [path for one in values for path in ([one] if isinstance(one, str) else one)]
     given = [(name, getattr(options, name)) for name in _FILES_OR_NAMES]
-    for name, path in ((x, path) for x, of in given for path in (of if type(of) is list else [of])):
+    for name, path in ((x, path) for x, v in given for path in (v if type(v) is list else [v])):
         if path == STANDARD:
             files += [path] if name in _LABELS else []
         elif path and path not in files and Path(path).exists():
@@ -166,17 +166,17 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         single = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
         tables, notes = _stacked(tables, paths)
         tables = tables if options.unpaired else tables_of(tables)
-        found = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
+        result = Input({"": _chosen(tables, options)}, labels, notes, paths=single)
     else:
         # Tasks always exist.
-        joined = _of_logs(options, {x: of for x, of in labels.items() if of not in (None, "task")})
+        joined = _of_logs(options, {x: v for x, v in labels.items() if v not in (None, "task")})
         if least > 1:
             joined.several()
         notes, labels = tuple(joined.notes), {**labels, **joined.labels}
-        found = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
+        result = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
     if least > 1:
-        _check_enough(options, found.systems, found.paths)
-    return found
+        _check_enough(options, result.systems, result.paths)
+    return result
 
 
 def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Input:
@@ -193,13 +193,13 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
             log.tables[key] for log in logs.values() for key in log.tables if key.metric in known
         ]
         single = {path: log.systems[0] for path, log in logs.items() if len(log.systems) == 1}
-        found = Input({}, {name: getattr(options, name) for name in _LABELS}, paths=single)
+        measured = Input({}, {name: getattr(options, name) for name in _LABELS}, paths=single)
     else:
         _refuse(options, ("scores", "unpaired"), f"does not apply to --plan {path}")
-        found = _of_texts(options, progress, least)
-        tables, others = found.only(), [i for i in range(plan.n_items) if i not in plan.drawn]
+        measured = _of_texts(options, progress, least)
+        tables, others = measured.only(), [i for i in range(plan.n_items) if i not in plan.drawn]
         gold = list(map(list, _references(options)))[: 1 if options.blank_is_absent else None]
-        for name, lines in ((found.paths[p], Lines(p)) for p in options.input):
+        for name, lines in ((measured.paths[p], Lines(p)) for p in options.input):
             outputs = list(lines)
             extra = [i for i in others if outputs[i].strip()]
             if 0 < 2 * len(extra) < len(others):
@@ -209,20 +209,20 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
                     f"{path} leaves out (the first is line {extra[0] + 1}): leave all of these "
                     "empty, or give the outputs of all lines"
                 )
-            if name in found.systems and not extra:
+            if name in measured.systems and not extra:
                 tables = _run_on(plan.drawn, tables, name, outputs, gold)
     of_all, by_plan = plan.data(tables), {"groups": plan.unit, "strata": plan.stratum}
-    notes = found.notes
+    notes = measured.notes
     if all(a.metric == b.metric for a, b in zip(of_all, tables, strict=False)):
         every = counted(plan.n_items, of_all[0].unit)
         notes += (f"All systems were run on all {every}, so --plan {path} has no effect.",)
     tables = of_all
-    by_plan = {name: of for name, of in by_plan.items() if of in tables[0].labels}
-    labels = {name: asked or by_plan.get(name) for name, asked in found.labels.items()}
-    found = replace(found, tasks={"": _chosen(tables, options)}, labels=labels, notes=notes)
+    by_plan = {name: values for name, values in by_plan.items() if values in tables[0].labels}
+    labels = {name: asked or by_plan.get(name) for name, asked in measured.labels.items()}
+    measured = replace(measured, tasks={"": _chosen(tables, options)}, labels=labels, notes=notes)
     if least > 1:
-        _check_enough(options, found.systems, found.paths)
-    return found
+        _check_enough(options, measured.systems, measured.paths)
+    return measured
 
 
 def _run_on(
@@ -253,7 +253,7 @@ def _stacked(
     for i, table in enumerate(tables):
         made_by = MetricSignature.of(table.metric_signature).unversioned
         groups.setdefault((table.metric.name, made_by, *sorted(table.systems)), []).append(i)
-    found, notes = [], []
+    stacked, notes = [], []
     for places in groups.values():
         parts = [tables[i] for i in places]
         if len(parts) > 1:
@@ -265,8 +265,8 @@ def _stacked(
                 )
             n = sum(part.n_segments for part in parts)
             notes.append(f"{names} are parts of one test set of {n:,} segments, in this order.")
-        found.append(concatenate(parts) if len(parts) > 1 else parts[0])
-    return found, tuple(notes)
+        stacked.append(concatenate(parts) if len(parts) > 1 else parts[0])
+    return stacked, tuple(notes)
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
@@ -301,7 +301,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     if least > 1:
         _check_enough(options, systems_named, paths)
     given = {name: getattr(options, name) for name in _LABELS}
-    labels = {name: None if of is None else _labels(of) for name, of in given.items()}
+    labels = {name: None if value is None else _labels(value) for name, value in given.items()}
     references = _references(options)
     n_segments = len(references[0])
     for name, values in labels.items():
@@ -357,8 +357,8 @@ def _labels(given: str | list[str], is_name: Callable[[str], bool] = lambda one:
         return given if is_name(given) else Labels(given)
     if all(map(is_name, given)):
         return given
-    each = [one if is_name(one) else Labels(one) for one in given]
-    return {getattr(of, "name", of) or path: of for of, path in zip(each, given, strict=True)}
+    columns = [one if is_name(one) else Labels(one) for one in given]
+    return {getattr(c, "name", c) or path: c for c, path in zip(columns, given, strict=True)}
 
 
 def _of_unpaired_texts(
@@ -438,8 +438,8 @@ def _references(options: argparse.Namespace) -> list[Lines]:
             "is for several references: files of -r, or --num-refs", argument="blank_is_absent"
         )
     if len(set(map(len, streams))) > 1:
-        found = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
-        raise InputError(f"must have the same number of lines: {found}", argument="references")
+        counts = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
+        raise InputError(f"must have the same number of lines: {counts}", argument="references")
     return streams
 
 
@@ -481,9 +481,9 @@ def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     texts = {name: list(lines) for name, lines in shown.items()}
     if not is_part:
         return texts
-    own = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
-    of_domains = map("{}: {}".format, Labels(options.by), own) if options.by else own
-    ids = [*own, *of_domains]
+    positions = [str(i + 1) for i in range(max(map(len, texts.values()), default=0))]
+    of_domains = map("{}: {}".format, Labels(options.by), positions) if options.by else positions
+    ids = [*positions, *of_domains]
     return {name: dict(zip(ids, [*lines, *lines], strict=True)) for name, lines in texts.items()}
 
 
@@ -525,34 +525,34 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
         )
     logs = paths if names is None else dict(zip(names, paths, strict=True))
     wanted |= {"paired": not options.unpaired, "called_apart": True}
-    found = joined(logs, labels=of_items, **wanted)
-    tables: Iterable[object] = chain.from_iterable(found.tasks.values())
+    merged = joined(logs, labels=of_items, **wanted)
+    tables: Iterable[object] = chain.from_iterable(merged.tasks.values())
     if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
         raise InputError(
             f"is for battles (columns model_a, model_b, winner), but {paths[0]} has scores of "
             "items; leave it out",
             argument=next(iter(of_strengths)),
         )
-    return found
+    return merged
 
 
 def _selection(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options for selecting and reading logs."""
     names = ("task", "filter", "systems", "missing", "epochs", "human")
-    found = {name: getattr(options, name) for name in names}
-    found["metric"] = options.metrics
+    selection = {name: getattr(options, name) for name in names}
+    selection["metric"] = options.metrics
     better = dict.fromkeys(options.lower_is_better or [], "lower")
     better |= dict.fromkeys(options.higher_is_better or [], "higher")
-    found["directions"] = better or None
+    selection["directions"] = better or None
     if options.columns is not None:
         # ["mine=score", "id="] becomes {"mine": "score", "id": None}.
-        found["columns"] = {}
+        selection["columns"] = {}
         for text in options.columns:
             name, equals, role = text.rpartition("=")
             if not equals:
                 raise InputError(f"--columns takes COLUMN=ROLE, such as mine=score, got {text}")
-            found["columns"][name] = role or None
-    return {name: value for name, value in found.items() if value is not None}
+            selection["columns"][name] = role or None
+    return {name: value for name, value in selection.items() if value is not None}
 
 
 def log_at(path: str, options: argparse.Namespace) -> Log:
@@ -572,8 +572,8 @@ def log_at(path: str, options: argparse.Namespace) -> Log:
     table = SegmentStatistics.load(path)
     ids = table.segment_ids or tuple(map(str, range(table.n_segments)))
     items, key = Items.of(path, ids, table.labels), Key("", table.metric.name)
-    found = zip(table.systems, table.values[:, items.order], strict=True)
-    rows = [Rows(key, name, table.metric, items, values) for name, values in found]
+    by_system = zip(table.systems, table.values[:, items.order], strict=True)
+    rows = [Rows(key, name, table.metric, items, values) for name, values in by_system]
     return log_of(path, "statistics", rows)
 
 
@@ -633,10 +633,10 @@ def _of_lines(
             f"{where} has no scores ({metric}) of {', '.join(map(repr, gone))}; it has "
             f"{', '.join(map(repr, table.systems))}: give --names"
         )
-    own = table.segment_ids or ("nothing",)
-    first = 0 if "0" in own else 1
+    ids = table.segment_ids or ("nothing",)
+    first = 0 if "0" in ids else 1
     lines = {str(i + first): i for i in range(n)}
-    if odd := [x for x in own if x not in lines]:
+    if odd := [x for x in ids if x not in lines]:
         raise InputError(
             f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
             f"{n:,} lines of texts, from 0 or 1 on, but some are {', '.join(map(repr, odd[:3]))}"
@@ -646,13 +646,13 @@ def _of_lines(
             f"{where} has scores ({metric}) of {table.n_segments:,} segments but the texts have "
             f"{n:,} lines; restrict the texts to these with --missing intersect"
         )
-    places = [lines[x] for x in own]
+    places = [lines[x] for x in ids]
     hashes = table.labels.get("reference_hash")
     if hashes and references:
         texts = list(zip(*(lines.texts(0, n) for lines in references), strict=True))
-        known = [{fingerprint(text.strip()) for text in texts[i]} for i in places]
+        prints = [{fingerprint(text.strip()) for text in texts[i]} for i in places]
         others = [
-            i for i, asked, own in zip(places, hashes, known, strict=True) if asked not in own
+            i for i, asked, known in zip(places, hashes, prints, strict=True) if asked not in known
         ]
         if others:
             raise InputError(
@@ -674,7 +674,7 @@ def _on_shared_lines(
         return tables, labels, ()
     kept = [i for i, name in enumerate(first) if name in shared]
     chosen = {
-        name: {x: of.at(kept) for x, of in values.items()}
+        name: {x: column.at(kept) for x, column in values.items()}
         if isinstance(values, dict)
         else values and values.at(kept)
         for name, values in labels.items()

@@ -171,7 +171,7 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
     for i, path in enumerate(paths):
         if any(Path(path).absolute() == Path(other).absolute() for other in paths[:i]):
             raise InputError(f"-o {path} is given more than once")
-    found = []
+    outputs = []
     for path in paths:
         asked, of_suffix = options.format, SUFFIXES.get(Path(path).suffix.lower())
         if path == STANDARD:
@@ -184,17 +184,17 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
             raise InputError(
                 f"the form of -o {path} is unknown; end its name in one of {known}, or give -f"
             )
-        found.append((path, form))
-    is_described = options.describe and "text" not in dict(found).values()
+        outputs.append((path, form))
+    is_described = options.describe and "text" not in dict(outputs).values()
     if STANDARD not in paths and (is_described or not options.quiet):
-        found.append((STANDARD, "text"))
+        outputs.append((STANDARD, "text"))
     for name, forms in _OF_FORMS.items():
-        if getattr(options, name) is not None and not any(form in forms for _, form in found):
+        if getattr(options, name) is not None and not any(form in forms for _, form in outputs):
             what = "for text, md and tex"
             if "latex" in forms and "text" not in forms:
                 what = "for LaTeX: -f latex, or -o FILE.tex"
             raise InputError(f"--{name} is {what}")
-    return sorted(found, key=lambda pair: pair[0] == STANDARD)
+    return sorted(outputs, key=lambda pair: pair[0] == STANDARD)
 
 
 def rendered(
@@ -213,12 +213,12 @@ def rendered(
     if options.describe and form == "text":
         return "\n".join(widths.wrapped(result.describe(), width))
     if form in FIGURES:
-        with warnings.catch_warnings(record=True) as found:
+        with warnings.catch_warnings(record=True) as caught:
             panels, buffer = result.plot(), io.BytesIO()
             # All panels are in one figure.
             figure = next(iter(getattr(panels, "flat", [panels]))).figure
             figure.savefig(buffer, format=form, bbox_inches="tight", dpi=150)
-        for said in dict.fromkeys(str(one.message) for one in found):
+        for said in dict.fromkeys(str(one.message) for one in caught):
             complain(f"evalstats {options.command}: warning: {said}")
         return buffer.getvalue()
     if form == "html":
@@ -260,7 +260,7 @@ def as_typed(text: str) -> str:
     """Return text in which options are called by flags, and calls are what does as much here."""
     for call, typed in _CALLS.items():
         text = text.replace(call, typed)
-    return _ARGUMENT.sub(lambda found: f"{flag_of(found[1])} {quote(found[2])}", text)
+    return _ARGUMENT.sub(lambda match: f"{flag_of(match[1])} {quote(match[2])}", text)
 
 
 @contextmanager

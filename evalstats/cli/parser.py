@@ -70,35 +70,35 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     headings = options_of(command)
     if any("-i" in option.flags for option in headings.get("input", [])):
         headings["input"] += metric_options()
-    options = [option for some in headings.values() for option in some]
+    options = [option for entries in headings.values() for option in entries]
     parser = _Parser(command, options)
     # Options of other commands are None.
     nothing = argparse.Namespace(**dict.fromkeys(option.name for option in EVERY))
-    found = parser.parse_args(list(_marked(rest, options)), nothing)
-    if found.groups:
-        _take_groups(found)
-        if isinstance(found.groups, list) and len(found.groups) > 2:
-            parser.error(f"argument --groups takes one label, or two; got {' '.join(found.groups)}")
+    typed = parser.parse_args(list(_marked(rest, options)), nothing)
+    if typed.groups:
+        _take_groups(typed)
+        if isinstance(typed.groups, list) and len(typed.groups) > 2:
+            parser.error(f"argument --groups takes one label, or two; got {' '.join(typed.groups)}")
     # A word that is not a file, after the value of an option, is an error.
-    for stray in found.logs or () if found.input else ():
+    for stray in typed.logs or () if typed.input else ():
         at = rest.index(stray)
         flag, value = rest[at - 2 : at] if at >= 2 and not Path(stray).exists() else ("", "")
         if any(flag in x.flags and x.value and not x.value.endswith("...") for x in options):
             parser.error(f"argument {flag} takes one value, got {value} {stray}")
-    if found.help or found.help_all:
-        to_stdout(_help(command, headings, found.help_all))
+    if typed.help or typed.help_all:
+        to_stdout(_help(command, headings, typed.help_all))
         raise SystemExit(0)
-    return found
+    return typed
 
 
-def _take_groups(found: argparse.Namespace) -> None:
+def _take_groups(typed: argparse.Namespace) -> None:
     """Separate logs after ``--groups`` from labels, if there is no other input."""
-    if not found.logs and not found.input:
-        of_logs = (i for i, word in enumerate(found.groups) if i and Path(word).exists())
+    if not typed.logs and not typed.input:
+        of_logs = (i for i, word in enumerate(typed.groups) if i and Path(word).exists())
         first = next(of_logs, 1)
-        found.groups, found.logs = found.groups[:first], found.groups[first:]
-    if len(found.groups) == 1:
-        (found.groups,) = found.groups
+        typed.groups, typed.logs = typed.groups[:first], typed.groups[first:]
+    if len(typed.groups) == 1:
+        (typed.groups,) = typed.groups
 
 
 def _marked(words: Iterable[str], options: Sequence[Option]) -> Iterator[str]:
@@ -137,7 +137,8 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
         for name, better in argument.value.items():
             named.setdefault(better, []).append(name)
         return " ".join(
-            f"--{better}-is-better {' '.join(map(quote, of))}" for better, of in named.items()
+            f"--{better}-is-better {' '.join(map(quote, metrics))}"
+            for better, metrics in named.items()
         )
     if argument.name == "columns" and argument.has_value:
         return " ".join(
@@ -199,9 +200,9 @@ class _Parser(argparse.ArgumentParser):
         if not word.startswith("--"):
             return ""
         flag = word.partition("=")[0]
-        every = {name: chain.from_iterable(options_of(name).values()) for name in COMMANDS}
-        if of := [name for name, some in every.items() if any(flag in x.flags for x in some)]:
-            return f"; {flag} is an option of {', '.join(of)}"
+        every = {name: list(chain(*options_of(name).values())) for name in COMMANDS}
+        if names := [name for name, known in every.items() if any(flag in x.flags for x in known)]:
+            return f"; {flag} is an option of {', '.join(names)}"
         known = self._option_string_actions
         for close in get_close_matches(flag, known, 1, 0.7):
             return (
@@ -265,7 +266,7 @@ def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool)
 
 def metric_options() -> list[Option]:
     """Return an option for each field of each metric."""
-    found = []
+    listed = []
     for kind, options in METRIC_OPTIONS.items():
         types = get_type_hints(kind)
         for name, field in options.items():
@@ -276,14 +277,14 @@ def metric_options() -> list[Option]:
             flags = ", ".join([_SHORT[name], flag_of(name)] if name in _SHORT else [flag_of(name)])
             help = f"of BLEU: {' '.join(TOKENIZERS)}" if name == "tokenize" else ""
             use = "texts" if help else "texts rare"
-            found.append(Option(f"{flags} {value}".rstrip(), "", help, use))
-    return found
+            listed.append(Option(f"{flags} {value}".rstrip(), "", help, use))
+    return listed
 
 
 def _alike(kinds: Iterable[Any], name: str) -> str:
     """Return the end of a message: options with this name of other kinds of metrics."""
     options = [METRIC_OPTIONS.get(kind, {}).items() for kind in kinds]
-    flags = [flag_of(option) for option, of in chain(*options) if of.name == name]
+    flags = [flag_of(option) for option, field in chain(*options) if field.name == name]
     return f"; there is {', '.join(flags)}" if flags else ""
 
 

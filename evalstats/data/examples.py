@@ -87,8 +87,8 @@ def _people() -> str:
 
 def _answers(name: str, size: int, share: float) -> list[int]:
     """Return which answers are right: two models are mostly right on the same items."""
-    hard, own = random.Random(name.rpartition(" ")[0]), random.Random(name)
-    return [int(hard.random() + 0.5 * (own.random() - 0.5) < share) for _ in range(size)]
+    hard, noise = random.Random(name.rpartition(" ")[0]), random.Random(name)
+    return [int(hard.random() + 0.5 * (noise.random() - 0.5) < share) for _ in range(size)]
 
 
 def _judge() -> str:
@@ -148,22 +148,22 @@ def agent_runs() -> list[tuple[str, int, int]]:
     """Return 400 tasks in random order, and whether two versions of an agent solve each."""
     rng, rows = random.Random(12), []
     for i in rng.sample(range(1000), 400):
-        hard, own = rng.random(), rng.random()
-        new = hard if own < 0.6 else rng.random()
+        hard, chance = rng.random(), rng.random()
+        new = hard if chance < 0.6 else rng.random()
         rows.append((f"task {i}", int(hard < 0.6), int(new < 0.7)))
     return rows
 
 
 def _trials(agent: str) -> str:
     """Return 5 trials of 20 scenarios: new fails on one, and is a little better on others."""
-    hard, own = random.Random(4), random.Random(f"agent {agent}")
+    hard, answers = random.Random(4), random.Random(f"agent {agent}")
     lines = ["scenario,trial,passed"]
     for i in range(20):
         rate = min(1.0, 1.4 * hard.random() ** 0.5)
         if agent == "new":
             rate = 0.0 if i == 6 else min(1.0, rate + 0.1)
         name = f"{('refund', 'booking')[i // 10]}-{i % 10 + 1}"
-        lines += [f"{name},{trial},{int(own.random() < rate)}" for trial in range(1, 6)]
+        lines += [f"{name},{trial},{int(answers.random() < rate)}" for trial in range(1, 6)]
     return "\n".join(lines) + "\n"
 
 

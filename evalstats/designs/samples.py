@@ -299,21 +299,21 @@ def as_unpaired(
     """
     inputs = inputs_by_system(hypotheses)
     given = {"references": references, "human": human, "groups": groups, "strata": strata}
-    own = {name: of_systems(value, list(inputs), name) for name, value in given.items()}
-    each = [
+    by_system = {name: of_systems(value, list(inputs), name) for name, value in given.items()}
+    samples = [
         as_task(
             value if is_statistics(value) else {name: value},
-            own["references"][name],
+            by_system["references"][name],
             metrics,
-            groups=own["groups"][name],
-            strata=own["strata"][name],
+            groups=by_system["groups"][name],
+            strata=by_system["strata"][name],
             aggregate=aggregate,
-            human=own["human"][name],
+            human=by_system["human"][name],
             executor=executor,
         )
         for name, value in inputs.items()
     ]
-    return Unpaired(tuple(each))
+    return Unpaired(tuple(samples))
 
 
 def inputs_by_system(hypotheses: Any) -> Mapping[str, Any]:
@@ -388,16 +388,16 @@ def parts_of_each(
     systems = tuple(next(iter(by_task.values())))
     of_groups = of_systems(groups, systems, "groups")
     of_strata = of_systems(strata, systems, "strata")
-    each = [
+    samples = [
         Suite.of(
-            {name: own[system] for name, own in by_task.items()},
+            {name: by_system[system] for name, by_system in by_task.items()},
             aggregate,
             of_groups[system],
             of_strata[system],
         )
         for system in systems
     ]
-    return [Unpaired(parts) for parts in zip(*(one.parts for one in each), strict=True)]
+    return [Unpaired(parts) for parts in zip(*(one.parts for one in samples), strict=True)]
 
 
 #: Places of the number and of the system in a comparison.

@@ -92,8 +92,8 @@ def pvalue(
     not_below = n - int(np.count_nonzero(distances < 0))
     counts = {"greater": not_above, "less": not_below, "two-sided": min(not_above, not_below)}
     count, sides = counts[alternative], 2 if alternative == "two-sided" else 1
-    found = widened((count + 1) / (n + 1), spread, sides)
-    return min(found, by_t()) if count == 0 else found
+    share = widened((count + 1) / (n + 1), spread, sides)
+    return min(share, by_t()) if count == 0 else share
 
 
 def percentile(replicates: Floats, confidence_level: float) -> Bounds:

@@ -124,35 +124,35 @@ def root(
     >>> root(lambda x: x * x - 2, 0.0, 2.0)
     1.4142135623731364
     """
-    before, found = low, high
-    at_before, at_found = function(before), function(found)
+    before, current = low, high
+    at_before, at_current = function(before), function(current)
     if at_before == 0:
         return before
-    other, at_other, last, step = before, at_before, found - before, found - before
-    while at_found != 0:
-        if (at_before < 0) != (at_found < 0):
+    other, at_other, last, step = before, at_before, current - before, current - before
+    while at_current != 0:
+        if (at_before < 0) != (at_current < 0):
             other, at_other = before, at_before
-            last = step = found - before
-        if abs(at_other) < abs(at_found):
-            before, found, other = found, other, found
-            at_before, at_found, at_other = at_found, at_other, at_found
-        least, half = (width + _RELATIVE * abs(found)) / 2, (other - found) / 2
+            last = step = current - before
+        if abs(at_other) < abs(at_current):
+            before, current, other = current, other, current
+            at_before, at_current, at_other = at_current, at_other, at_current
+        least, half = (width + _RELATIVE * abs(current)) / 2, (other - current) / 2
         if abs(half) < least:
             break
         tried = half
-        if abs(last) > least and abs(at_found) < abs(at_before):
+        if abs(last) > least and abs(at_current) < abs(at_before):
             if before == other:
-                tried = -at_found * (found - before) / (at_found - at_before)
+                tried = -at_current * (current - before) / (at_current - at_before)
             else:
-                a = (at_before - at_found) / (before - found)
-                b = (at_other - at_found) / (other - found)
+                a = (at_before - at_current) / (before - current)
+                b = (at_other - at_current) / (other - current)
                 tried = (
-                    -at_found * (at_other * b - at_before * a) / (b * a * (at_other - at_before))
+                    -at_current * (at_other * b - at_before * a) / (b * a * (at_other - at_before))
                 )
         # If interpolation is slower than halving, halve.
         is_short = 2 * abs(tried) < min(abs(last), 3 * abs(half) - least)
         last, step = (step, tried) if is_short else (half, half)
-        before, at_before = found, at_found
-        found += step if abs(step) > least else (least if half > 0 else -least)
-        at_found = function(found)
-    return found
+        before, at_before = current, at_current
+        current += step if abs(step) > least else (least if half > 0 else -least)
+        at_current = function(current)
+    return current

@@ -75,7 +75,7 @@ def t_cdf(x: float, degrees: float) -> float:
         return 0.5 - scale * total
     # By Lentz's method (Press and others, 1992, 5.2).
     a = degrees / 2
-    found = over = (a * beyond - within / 2 + 1) * a / (a + 1)
+    fraction = over = (a * beyond - within / 2 + 1) * a / (a + 1)
     under, m, change = 0.0, 0, 0.0
     while abs(change - 1) > 8 * _NOTHING:
         m += 1
@@ -87,8 +87,8 @@ def t_cdf(x: float, degrees: float) -> float:
         under = 1 / (bottom + top * under)
         over = bottom + top / over
         change = over * under
-        found *= change
-    return scale / (2 * found)
+        fraction *= change
+    return scale / (2 * fraction)
 
 
 @lru_cache(1024)

@@ -88,10 +88,10 @@ def step_down(
     family with T_l <= T_j, F arrays; and the maxima over each whole family, `(F, B)`.
     """
     largest = np.full((len(places), n_resamples), -np.inf)
-    counts = [np.empty(len(some), dtype=np.int64) for some in places]
+    counts = [np.empty(len(members), dtype=np.int64) for members in places]
     holders: list[list[tuple[int, int]]] = [[] for _ in observed]
-    for family, some in enumerate(places):
-        for i, j in enumerate(some):
+    for family, members in enumerate(places):
+        for i, j in enumerate(members):
             holders[j].append((family, i))
     order = np.argsort(observed, kind="stable")
     for together in np.split(order, range(_TOGETHER, len(order), _TOGETHER)):

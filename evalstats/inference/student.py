@@ -36,8 +36,8 @@ def influence_values(metric: Metric, statistics: NDArray[Any]) -> Floats:
     the values already sum to zero.
     """
     gradient = metric.gradient(np.sum(statistics, axis=1, dtype=np.float64))
-    found = np.einsum("snk,sk->sn", statistics.astype(np.float64, copy=False), gradient)
-    return np.asarray(found - np.mean(found, axis=1, keepdims=True))
+    values = np.einsum("snk,sk->sn", statistics.astype(np.float64, copy=False), gradient)
+    return np.asarray(values - np.mean(values, axis=1, keepdims=True))
 
 
 def kish(sizes: ArrayLike) -> float:
@@ -166,8 +166,8 @@ def _strata(
     strata = np.zeros(n, dtype=np.intp) if codes is None else codes
     if sizes is None:
         return strata, np.bincount(strata).astype(np.float64)
-    each = sizes.astype(np.float64)
-    return strata, np.asarray(np.bincount(strata, each) ** 2 / np.bincount(strata, each**2))
+    counts = sizes.astype(np.float64)
+    return strata, np.asarray(np.bincount(strata, counts) ** 2 / np.bincount(strata, counts**2))
 
 
 def _centred(influence: Floats, codes: NDArray[np.intp] | None) -> Floats:

@@ -78,19 +78,19 @@ def interval(
         # If samples have different numbers of scores, the mean of the samples' means would not be
         # the mean of the scores, which is shown with the interval.
         if len({len(of_sample) for of_sample in places.values()}) == 1:
-            values = [float(np.mean([values[i] for i in own])) for own in places.values()]
-            labels = [labels[own[0]] for own in places.values()]
+            values = [float(np.mean([values[i] for i in indices])) for indices in places.values()]
+            labels = [labels[indices[0]] for indices in places.values()]
         n_units = len(set(labels))
         if n_units < 2:
             return {"low": math.nan, "high": math.nan}
-        found = estimate(
+        estimated = estimate(
             values,
             metric=Mean("mean"),
             groups=labels if n_units < len(labels) else None,
             confidence_level=level,
             method=chosen,
         )
-        return {"low": found.low, "high": found.high}
+        return {"low": estimated.low, "high": estimated.high}
 
     return interval_of
 

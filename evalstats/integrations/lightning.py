@@ -24,17 +24,17 @@ class Outputs(dict[str, list[Any]]):
     """Outputs of one dataloader: "hypotheses", and "ids" and "references" if there are any."""
 
     @classmethod
-    def of(cls, found: Any) -> Outputs:
+    def of(cls, outputs: Any) -> Outputs:
         """Return the checked result of `validation_step`, with ids as integers."""
-        if not isinstance(found, Mapping) or "hypotheses" not in found:
+        if not isinstance(outputs, Mapping) or "hypotheses" not in outputs:
             raise InputError(
                 "validation_step must return a dictionary with 'hypotheses', the outputs of the "
                 "batch (and 'ids', their positions among the references)"
             )
         names = [
-            name for name in ("hypotheses", "ids", "references") if found.get(name) is not None
+            name for name in ("hypotheses", "ids", "references") if outputs.get(name) is not None
         ]
-        columns = cls({name: listed(found[name], f"'{name}'", "segments") for name in names})
+        columns = cls({name: listed(outputs[name], f"'{name}'", "segments") for name in names})
         check_same_length(**columns)
         if "ids" in columns:
             columns["ids"] = [int(i) for i in columns["ids"]]
@@ -62,7 +62,7 @@ class Outputs(dict[str, list[Any]]):
     @property
     def missing(self) -> int | None:
         """The first position without an output; `None` if each up to the last has one."""
-        return next((i for i, found in enumerate(self.get("ids", [])) if found != i), None)
+        return next((i for i, key in enumerate(self.get("ids", [])) if key != i), None)
 
 
 class MonitorCallback(Callback):
@@ -122,20 +122,20 @@ class MonitorCallback(Callback):
             parts = [{}] * trainer.world_size
             distributed.all_gather_object(parts, self._outputs)
         indices = sorted({index for part in parts for index in part})
-        found: dict[str, float] = {}
+        logged: dict[str, float] = {}
         for index in indices:
             batches = [batch for part in parts for batch in part.get(index, [])]
             outputs = Outputs.together(batches, trainer.world_size)
             if not self._are_of_the_set(trainer, index, outputs):
                 suffix = f"/dataloader_idx_{index}" if len(indices) > 1 else ""
                 aside = self._scored_aside(outputs, may_be_a_part=index == 0)
-                found |= {key + suffix: value for key, value in aside.items()}
+                logged |= {key + suffix: value for key, value in aside.items()}
             elif trainer.state.fn == "fit" and not trainer.fast_dev_run:
                 step, hypotheses = trainer.global_step, outputs["hypotheses"]
-                found |= loop.checked(self.monitor, step, hypotheses, self.prefix)
+                logged |= loop.checked(self.monitor, step, hypotheses, self.prefix)
             else:
-                found |= loop.scored(self.monitor, outputs["hypotheses"], self.prefix)
-        pl_module.log_dict(found, add_dataloader_idx=False)
+                logged |= loop.scored(self.monitor, outputs["hypotheses"], self.prefix)
+        pl_module.log_dict(logged, add_dataloader_idx=False)
         if trainer.state.fn != "fit":
             return
         last = self.monitor.last
@@ -156,11 +156,11 @@ class MonitorCallback(Callback):
         For the first dataloader during ``fit``, which is identified only by order, a missing
         position raises an `InputError`.
         """
-        references, own = self.monitor.references, outputs.get("references")
+        references, given = self.monitor.references, outputs.get("references")
         is_declared = trainer.state.fn == "fit" and index == 0
-        if not is_declared and own is None:
+        if not is_declared and given is None:
             return False
-        if is_declared and not _limited(trainer) and (references is None or own is None):
+        if is_declared and not _limited(trainer) and (references is None or given is None):
             if outputs.missing is not None:
                 raise InputError(
                     f"'ids' must be the positions 0 to {len(outputs['hypotheses']) - 1} among the "
@@ -171,7 +171,7 @@ class MonitorCallback(Callback):
             return False
         if len(outputs["hypotheses"]) != len(references):
             return False
-        return own is None or type(references)(own).fingerprint == references.fingerprint
+        return given is None or type(references)(given).fingerprint == references.fingerprint
 
     def _scored_aside(self, outputs: Outputs, may_be_a_part: bool) -> dict[str, float]:
         """Score outputs against their own references, or against the monitor's by id."""

@@ -91,7 +91,7 @@ def with_uncertainty(
     known = Results(results)
     options = {"method": method, "confidence_level": confidence_level, "n_resamples": n_resamples}
     notes: list[str] = []
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    by_task: dict[str, dict[str, dict[str, float]]] = {}
     for task, records in samples.items():
         for rows in _rows(task, records, known, notes):
             try:
@@ -99,21 +99,21 @@ def with_uncertainty(
             except InputError as error:
                 notes.append(f"{rows.key}: {error}")
             else:
-                found.setdefault(task, {})[f"{rows.key.metric},{rows.key.filter}"] = told
+                by_task.setdefault(task, {})[f"{rows.key.metric},{rows.key.filter}"] = told
     for group in known.members:
-        of_group = _of_group(group, known, found, confidence_level, notes)
+        of_group = _of_group(group, known, by_task, confidence_level, notes)
         if of_group:
-            found[group] = of_group
+            by_task[group] = of_group
     filled = dict(results)
     for part in ("results", "groups"):
         if isinstance(results.get(part), Mapping):
             filled[part] = {
-                name: _filled(own, found.get(name, {})) for name, own in results[part].items()
+                name: _filled(entry, by_task.get(name, {})) for name, entry in results[part].items()
             }
     filled["uncertainty"] = {
         "confidence_level": confidence_level,
         "method": method,
-        "tasks": found,
+        "tasks": by_task,
         "notes": notes,
     }
     return filled
@@ -159,12 +159,12 @@ def _told(rows: Rows, **options: Any) -> dict[str, float]:
     stated = rows.reported
     if stated is not None and not np.isclose(stated, score, rtol=1e-6, atol=1e-9):
         raise InputError(f"its score is {stated:.10g}, but its items give {score:.10g}")
-    (found,) = estimate([table], **options)
+    (estimated,) = estimate([table], **options)
     return {
         "score": score,
-        "standard_error": found.standard_error,
-        "low": found.low,
-        "high": found.high,
+        "standard_error": estimated.standard_error,
+        "low": estimated.low,
+        "high": estimated.high,
         "n_items": table.n_segments,
     }
 
@@ -172,7 +172,7 @@ def _told(rows: Rows, **options: Any) -> dict[str, float]:
 def _of_group(
     group: str,
     known: Results,
-    found: Mapping[str, Mapping[str, Mapping[str, float]]],
+    by_task: Mapping[str, Mapping[str, Mapping[str, float]]],
     confidence_level: float,
     notes: list[str],
 ) -> dict[str, dict[str, float]]:
@@ -180,11 +180,11 @@ def _of_group(
     told = {}
     for name, stated in known.scores(group).items():
         tasks = [task for task in known.leaves(group) if name in known.scores(task)]
-        if not tasks or not all(name in found.get(task, {}) for task in tasks):
-            gone = ", ".join(task for task in tasks if name not in found.get(task, {}))
+        if not tasks or not all(name in by_task.get(task, {}) for task in tasks):
+            gone = ", ".join(task for task in tasks if name not in by_task.get(task, {}))
             notes.append(f"{group}: {name}: {gone or 'any of its tasks'} lacks a standard error")
             continue
-        parts = [found[task][name] for task in tasks]
+        parts = [by_task[task][name] for task in tasks]
         sizes = [
             known.count(task) or part["n_items"] for task, part in zip(tasks, parts, strict=True)
         ]
@@ -212,14 +212,14 @@ def _of_group(
     return told
 
 
-def _filled(own: Any, found: Mapping[str, Mapping[str, float]]) -> Any:
+def _filled(entry: Any, scores: Mapping[str, Mapping[str, float]]) -> Any:
     """Return the results of a task with standard errors; unknown ones stay N/A."""
-    if not isinstance(own, Mapping):
-        return own
-    filled = dict(own)
-    for name in own:
+    if not isinstance(entry, Mapping):
+        return entry
+    filled = dict(entry)
+    for name in entry:
         metric, _, filter = str(name).rpartition(",")
         if metric.endswith("_stderr"):
             score = f"{metric.removesuffix('_stderr')},{filter}"
-            filled[name] = found[score]["standard_error"] if score in found else _NONE
+            filled[name] = scores[score]["standard_error"] if score in scores else _NONE
     return filled

@@ -117,8 +117,8 @@ def estimated(
     """Score outputs on any set; return the score and its t interval, or nothing for one segment."""
     if len(hypotheses) < 2:
         return {}
-    found = estimate(hypotheses, references, metric, method="t", confidence_level=level)
-    return _log_dict(metric, found, prefix)
+    result = estimate(hypotheses, references, metric, method="t", confidence_level=level)
+    return _log_dict(metric, result, prefix)
 
 
 def check_kept_by(key: object, monitor: Monitor) -> None:
@@ -142,9 +142,9 @@ def check_kept_by(key: object, monitor: Monitor) -> None:
         )
 
 
-def _log_dict(metric: Metric, found: Checkpoint | Estimate, prefix: str) -> dict[str, float]:
+def _log_dict(metric: Metric, result: Checkpoint | Estimate, prefix: str) -> dict[str, float]:
     name = prefix + log_name(metric.name)
-    return {name: found.score, f"{name}_low": found.low, f"{name}_high": found.high}
+    return {name: result.score, f"{name}_low": result.low, f"{name}_high": result.high}
 
 
 def save_state(monitor: Monitor, path: Path, **beside: Any) -> None:

@@ -31,12 +31,12 @@ def evalstats_gate(request: pytest.FixtureRequest) -> Callable[..., Gate]:
         from evalstats.testing import assert_not_worse
 
         try:
-            found = assert_not_worse(*sides, **options)
+            gate = assert_not_worse(*sides, **options)
         except AssertionError as error:
             request.node.user_properties.append((_PROPERTY, str(error)))
             raise
-        request.node.user_properties.append((_PROPERTY, found._page(findings=False).text()))
-        return found
+        request.node.user_properties.append((_PROPERTY, gate._page(findings=False).text()))
+        return gate
 
     return asked
 

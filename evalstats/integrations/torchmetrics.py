@@ -92,16 +92,16 @@ class CorpusScore(torchmetrics.Metric):
         texts = [kept[name].astype(np.int64) for name in ("references", "output", "bits")]
         first = 2 * texts[2] + (names is not None)
         columns = [first, 0 if names is None else names, texts[0] | texts[1] << 32]
-        found = np.column_stack([np.broadcast_to(c, len(rows)) for c in columns] + [bits])
+        packed = np.column_stack([np.broadcast_to(c, len(rows)) for c in columns] + [bits])
         self._few = few_of((*self._few, *few))
-        getattr(self, self._name).append(torch.from_numpy(found).to(self.device))
+        getattr(self, self._name).append(torch.from_numpy(packed).to(self.device))
 
     def forward(self, *arguments: Any, **options: Any) -> Any:
         """Add a batch and return its own score; a refused batch does not change the state."""
         # The base class clears the state before it checks the batch.
         before, rows = dict(vars(self)), list(getattr(self, self._name))
         try:
-            found = super().forward(*arguments, **options)
+            score = super().forward(*arguments, **options)
             for row in rows[:1]:
                 if len(row):
                     self._check_ids(bool(row[0, 0] & 1))
@@ -109,7 +109,7 @@ class CorpusScore(torchmetrics.Metric):
             self.__dict__.update(before)
             setattr(self, self._name, rows)
             raise
-        return found
+        return score
 
     def compute(self) -> torch.Tensor:
         """Return the corpus score of all segments so far, on all ranks.
@@ -168,12 +168,12 @@ class CorpusScore(torchmetrics.Metric):
                     f"{rows.shape}; load a state of the same metric"
                 )
             for named in np.unique(rows[:, 0] & 1):
-                found = rows[rows[:, 0] & 1 == named]
-                values = np.ascontiguousarray(found[:, 3:]).view(np.float64)
-                kept = np.zeros(len(found), dtype=KEPT)
-                kept["references"], kept["output"] = found[:, 2], found[:, 2] >> 32
-                kept["bits"] = found[:, 0] >> 1
-                together._add(((values, found[:, 1] if named else None, kept, self._few),))
+                selected = rows[rows[:, 0] & 1 == named]
+                values = np.ascontiguousarray(selected[:, 3:]).view(np.float64)
+                kept = np.zeros(len(selected), dtype=KEPT)
+                kept["references"], kept["output"] = selected[:, 2], selected[:, 2] >> 32
+                kept["bits"] = selected[:, 0] >> 1
+                together._add(((values, selected[:, 1] if named else None, kept, self._few),))
         return together
 
     def _check_ids(self, named: bool) -> None:

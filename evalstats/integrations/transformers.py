@@ -98,9 +98,9 @@ class MonitorCallback(TrainerCallback):
             return
         path = Path(args.output_dir) / f"checkpoint-{state.global_step}" / STATE_FILE
         if path.exists():
-            found = loop.load_state(self.monitor, path).get("labels")
-            if self._set.fingerprint is None and isinstance(found, str):
-                self._set.fingerprint = found
+            labels = loop.load_state(self.monitor, path).get("labels")
+            if self._set.fingerprint is None and isinstance(labels, str):
+                self._set.fingerprint = labels
         else:
             warnings.warn(
                 f"training resumes at step {state.global_step} but there is no {path}: the "
@@ -182,15 +182,15 @@ class LabelledSet:
         expected = len(self.references) if self.metric.uses_references else self._size
         expected = expected or n_segments
         fits = n_segments == expected
-        found = fingerprint(labels, self._pad)
-        holds = fits and self.fingerprint in (None, found)
+        digest = fingerprint(labels, self._pad)
+        holds = fits and self.fingerprint in (None, digest)
         if fits and not holds and alone and not self._is_named:
             raise InputError(
                 f"several evaluation sets have {n_segments} segments; identify the one with these "
                 "references: labels=[row['labels'] for row in that_set]"
             )
         if remember and holds:
-            self.fingerprint, self._seen, self._size = found, True, n_segments
+            self.fingerprint, self._seen, self._size = digest, True, n_segments
         elif remember and not self._seen:
             warnings.warn(
                 f"an evaluation of {n_segments} segments is skipped: "

@@ -189,12 +189,12 @@ class Confusion(Metric):
         """Return the measure's columns from hits, predicted, gold `(N, K)`, correct and items."""
         if self.measure == "accuracy":
             return np.stack(parts[3:], axis=-1).astype(np.int64)
-        found = np.stack(parts[:3], axis=-1)
+        counts = np.stack(parts[:3], axis=-1)
         if self.measure in RATES:
-            found = found[:, [self.labels.index(self.positive)]]
+            counts = counts[:, [self.labels.index(self.positive)]]
         elif self.measure.startswith("micro"):
-            found = np.asarray(np.sum(found, axis=1, keepdims=True, dtype=np.int64))
-        return found.reshape(len(found), -1).astype(np.int64)
+            counts = np.asarray(np.sum(counts, axis=1, keepdims=True, dtype=np.int64))
+        return counts.reshape(len(counts), -1).astype(np.int64)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse more hits than predictions or gold labels."""
@@ -260,14 +260,14 @@ def _members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDAr
         list(row) if isinstance(row, (set, frozenset)) else listed(row, f"{name}[{i}]", "labels")
         for i, row in enumerate(rows)
     ]
-    found = np.zeros((len(rows), len(labels)), dtype=np.bool_)
+    members = np.zeros((len(rows), len(labels)), dtype=np.bool_)
     for i, row in enumerate(held):
-        found[i, codes_of(row, labels, f"{name}[{i}]")] = True
-        if np.count_nonzero(found[i]) < len(row):
+        members[i, codes_of(row, labels, f"{name}[{i}]")] = True
+        if np.count_nonzero(members[i]) < len(row):
             raise InputError(
                 f"{name}[{i}] contains a label twice: {shown(row)}; give each label once"
             )
-    return found
+    return members
 
 
 def _counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
@@ -356,20 +356,20 @@ def _beyond_chance_slopes(parts: Floats, correlation: bool) -> tuple[Floats, Flo
 
 def as_labels(labels: object) -> tuple[Label, ...]:
     """Return at least two different labels, strings or integers, in their order."""
-    found = [
+    classes = [
         v.item() if isinstance(v, np.generic) else v for v in listed(labels, "labels", "labels")
     ]
-    for i, value in enumerate(found):
+    for i, value in enumerate(classes):
         if isinstance(value, str):
             label(value, f"labels[{i}]")
         elif not isinstance(value, int):
             raise InputTypeError(f"labels[{i}] must be a string or an integer, got {shown(value)}")
-    if len(set(found)) < len(found):
-        twice = next(value for i, value in enumerate(found) if value in found[:i])
+    if len(set(classes)) < len(classes):
+        twice = next(value for i, value in enumerate(classes) if value in classes[:i])
         raise InputError(f"labels must differ, got {shown(twice)} twice")
-    if len(found) < 2:
-        raise InputError(f"labels must be all classes, at least 2, got {shown(found)}")
-    return tuple(found)
+    if len(classes) < 2:
+        raise InputError(f"labels must be all classes, at least 2, got {shown(classes)}")
+    return tuple(classes)
 
 
 def checked_pair(hypotheses: object, references: object, what: str) -> tuple[list[Any], list[Any]]:

@@ -91,16 +91,16 @@ class Brier(Quotient):
             squared = (_probabilities(hypotheses, "hypotheses") - happened) ** 2
         else:
             check_same_index({"hypotheses": hypotheses, "references": references})
-            found = _probabilities(hypotheses, "hypotheses", len(self.labels))
-            _, gold = checked_pair(found, references, "gold labels")
+            forecasts = _probabilities(hypotheses, "hypotheses", len(self.labels))
+            _, gold = checked_pair(forecasts, references, "gold labels")
             codes = codes_of(gold, self.labels, "references")
-            sums = np.sum(found, axis=1)
+            sums = np.sum(forecasts, axis=1)
             for i in np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)[:1]:
                 raise InputError(
                     f"hypotheses[{i}] sums to {sums[i]:.6g}, and the probabilities of all classes "
                     f"must sum to 1; divide each row by its sum, or give all classes"
                 )
-            squared = np.sum((found - np.eye(len(self.labels))[codes]) ** 2, axis=1)
+            squared = np.sum((forecasts - np.eye(len(self.labels))[codes]) ** 2, axis=1)
         return np.stack([squared, np.ones_like(squared)], axis=-1)
 
 
@@ -165,10 +165,10 @@ class ECE(Metric):
                 "correct), with 1 for a right answer and 0 for a wrong one"
             )
         edges = np.linspace(0, 1, self.bins + 1)[1:-1]
-        found = np.zeros((len(pairs), self.bins, 3))
+        sums = np.zeros((len(pairs), self.bins, 3))
         place = np.searchsorted(edges, pairs[:, 0])
-        found[np.arange(len(pairs)), place] = np.insert(pairs, 0, 1, axis=1)
-        return found.reshape(len(pairs), -1)
+        sums[np.arange(len(pairs)), place] = np.insert(pairs, 0, 1, axis=1)
+        return sums.reshape(len(pairs), -1)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse negative values, and more confidence or right answers than items."""

@@ -272,8 +272,8 @@ class MeanOfRuns(Metric):
         if len(runs) != self.n_runs:
             raise InputError(f"hypotheses must have {self.n_runs} runs, got {len(runs)}")
         rows = [self.metric.statistics(run, references) for run in runs]
-        if len({len(found) for found in rows}) > 1:
-            lengths = ", ".join(str(len(found)) for found in rows)
+        if len({len(row) for row in rows}) > 1:
+            lengths = ", ".join(str(len(row)) for row in rows)
             raise InputError(f"runs must have the same number of segments, got {lengths}")
         return np.concatenate(rows, axis=1)
 

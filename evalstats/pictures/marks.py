@@ -139,14 +139,14 @@ class Mark:
         size = max(abs(self.low - null), abs(self.high - null), abs(self.value - null)) or 1.0
         by, replicates = (1 if higher_is_better else -1) / size, self.replicates
 
-        def own(*values: float) -> tuple[float, ...]:
+        def scaled(*values: float) -> tuple[float, ...]:
             return tuple(sorted(by * (x - null) for x in values))
 
-        low, high = own(self.low, self.high)
-        limits = None if self.limits is None else own(*self.limits)
+        low, high = scaled(self.low, self.high)
+        limits = None if self.limits is None else scaled(*self.limits)
         return replace(
             self,
-            value=own(self.value)[0],
+            value=scaled(self.value)[0],
             low=low,
             high=high,
             limits=limits,  # type: ignore[arg-type]

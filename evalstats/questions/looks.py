@@ -209,8 +209,8 @@ class Look(Record):
         """The reason of the verdict, in a sentence."""
         items = counted(self.n_units, self.unit)
         if self.verdict == "passed":
-            of = f", of {self.planned:,} planned" if self.planned else ""
-            return f"decided on {items}{of}"
+            planned = f", of {self.planned:,} planned" if self.planned else ""
+            return f"decided on {items}{planned}"
         if self.verdict == "failed":
             if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
                 return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
@@ -275,8 +275,8 @@ def rare_notes(look: Look) -> Iterator[str]:
     """Yield notes on scores other than 0/1 if few units decide a look, or decide it early."""
     if look.carried is None:
         return
-    found, rare = [(look.difference.n_differing, look.carried)], _RARE.format(plural(look.unit))
-    notes = list(carried_notes(found, look.unit, "", rare[0].upper() + rare[1:]))
+    carried, rare = [(look.difference.n_differing, look.carried)], _RARE.format(plural(look.unit))
+    notes = list(carried_notes(carried, look.unit, "", rare[0].upper() + rare[1:]))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
             f"This was decided on {counted(look.n_units, look.unit)}. A failure on fewer than one "
@@ -396,10 +396,12 @@ class Looks(Several[Look]):
             ("verdict", "<", lambda x: x.verdict),
         ]
         # There may be more units than planned.
-        of = f" of {last.planned:,}" if last.planned and last.n_units <= last.planned else ""
+        units = f"{last.n_units:,}"
+        if last.planned and last.n_units <= last.planned:
+            units += f" of {last.planned:,}"
         title = (
             f"{self.verdict.upper()}: {last.difference.system} against {last.difference.baseline} "
-            f"on {last.n_units:,}{of} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
+            f"on {units} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
             f"{self._limit()}, level {last.significance_level:g}"
         )
         return [table_of(title, self.looks, columns, spare=["level"], draw=self._forest)]

@@ -211,10 +211,10 @@ def stacked_products(
     for numbers in of_columns.values():
         sizes = [len(parts[t][1]) for t in numbers]
         for places in alike(sizes, TOGETHER // weights.batch_rows):
-            some = [numbers[i] for i in places]
-            grids = [exact_grid(parts[t][1], weights.n_segments) for t in some]
+            members = [numbers[i] for i in places]
+            grids = [exact_grid(parts[t][1], weights.n_segments) for t in members]
             product = ExactProduct(np.stack(grids), weights.largest)
-            products.append((some, joined([every[parts[t][0]] for t in some]), product))
+            products.append((members, joined([every[parts[t][0]] for t in members]), product))
     return products
 
 
@@ -224,9 +224,9 @@ def _scored(
     n_columns, scored = sum(math.prod(product.shape[::2]) for *_, product in products), []
     for some_rows in np.array_split(rows, -(-len(rows) * n_columns // _MOST_TOTALS)):
         totals: dict[int, Floats] = {}
-        for some, places, product in products:
-            found = np.ascontiguousarray(product(some_rows[:, places]).swapaxes(1, 2))
-            totals.update(zip(some, found, strict=True))
+        for members, places, product in products:
+            sums = np.ascontiguousarray(product(some_rows[:, places]).swapaxes(1, 2))
+            totals.update(zip(members, sums, strict=True))
         scored.append(then([totals[t] for t in range(len(totals))]))
     return np.concatenate(scored)
 
@@ -387,8 +387,8 @@ class ExactProduct:
         for dtype, columns in ((np.float32, single), (np.float64, ~single)):
             places = np.flatnonzero(columns)
             for start in range(0, len(places), _CALL_COLUMNS):
-                some = places[start : start + _CALL_COLUMNS]
-                self._parts.append((some, stack[..., some].astype(dtype, order="C")))
+                group = places[start : start + _CALL_COLUMNS]
+                self._parts.append((group, stack[..., group].astype(dtype, order="C")))
 
     def __call__(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Return the totals of rows of weights, `(R, N) -> (K, R)`, or `(R, T·n) -> (T, K, R)`."""
@@ -397,11 +397,11 @@ class ExactProduct:
         totals = np.empty((len(stack), n_columns, len(weights)))
         for columns, statistics in self._parts:
             tile = _CALL_SIZE // (ROW_GROUP * len(columns))
-            found = np.zeros((len(stack), len(weights), len(columns)))
+            sums = np.zeros((len(stack), len(weights), len(columns)))
             for first in range(0, n, tile):
                 segments = slice(first, first + tile)
-                found += _product(stack[..., segments], statistics[:, segments])
-            totals[:, columns] = found.swapaxes(1, 2)
+                sums += _product(stack[..., segments], statistics[:, segments])
+            totals[:, columns] = sums.swapaxes(1, 2)
         return totals if strata else totals[0]
 
 

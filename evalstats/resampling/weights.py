@@ -118,18 +118,18 @@ def alike(sizes: Sequence[int], most: int) -> list[list[int]]:
     of_size: dict[int, list[int]] = {}
     for t, n in enumerate(sizes):
         of_size.setdefault(n, []).append(t)
-    found = []
-    for n, some in of_size.items():
+    lists = []
+    for n, members in of_size.items():
         step = max(1, most // n)
-        found += [some[i : i + step] for i in range(0, len(some), step)]
-    return found
+        lists += [members[i : i + step] for i in range(0, len(members), step)]
+    return lists
 
 
 def joined(places: Sequence[NDArray[np.intp]]) -> Places:
     """Return the positions of strata one after the other, as a slice if they are contiguous."""
-    found = np.concatenate(places)
-    is_run = found[-1] - found[0] + 1 == len(found) and np.all(np.diff(found) == 1)
-    return slice(int(found[0]), int(found[-1]) + 1) if is_run else found
+    sequence = np.concatenate(places)
+    is_run = sequence[-1] - sequence[0] + 1 == len(sequence) and np.all(np.diff(sequence) == 1)
+    return slice(int(sequence[0]), int(sequence[-1]) + 1) if is_run else sequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +155,8 @@ class Stratified(Weights):
     def together(self) -> list[tuple[int, int, Places]]:
         """The strata drawn in one call: their number, their size, and their positions."""
         strata = places_of(self.codes)
-        some = alike([len(places) for places in strata], TOGETHER // self.batch_rows)
-        return [(len(of), len(strata[of[0]]), joined([strata[t] for t in of])) for of in some]
+        lists = alike([len(places) for places in strata], TOGETHER // self.batch_rows)
+        return [(len(x), len(strata[x[0]]), joined([strata[t] for t in x])) for x in lists]
 
     def draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Draw the rows of a batch."""

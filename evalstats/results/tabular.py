@@ -127,7 +127,7 @@ def table_of(
     cells = [list(map(cell, records)) if callable(cell) else cell for _, _, cell in columns]
     header = tuple(heading for heading, _, _ in columns)
     align = "".join(side for _, side, _ in columns)
-    few, more = (tuple(header.index(x) for x in of if x in header) for of in (spare, details))
+    few, more = (tuple(header.index(x) for x in names if x in header) for names in (spare, details))
     rows = tuple(zip(*cells, strict=True))
     return Table(title, header, rows, align, notes, n_totals, hints, few, draw, more)
 

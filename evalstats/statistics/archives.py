@@ -50,13 +50,13 @@ def read_archive(
     """Return header and arrays from `write_archive`; `kinds` are NumPy's type letters."""
     try:
         # Checked before opening: a pipe would wait for its writer, and a device has no end.
-        found = Path(path).stat()
-        if stat.S_ISDIR(found.st_mode):
+        status = Path(path).stat()
+        if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             raise OSError("it is not a regular file")
         with Path(path).open("rb") as file:
-            return _read(file, found.st_size, kinds, str(path))
+            return _read(file, status.st_size, kinds, str(path))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
 
@@ -102,7 +102,7 @@ def _checked(file: BinaryIO) -> BinaryIO:
 
 def _members(archive: zipfile.ZipFile, room: int, kinds: str) -> dict[str, NDArray[Any]]:
     """Return the arrays of an archive by name; together they are no longer than the file."""
-    found: dict[str, NDArray[Any]] = {}
+    members: dict[str, NDArray[Any]] = {}
     for entry in archive.infolist():
         room -= entry.file_size
         # As in NumPy, "x" and "x.npy" are the same array.
@@ -111,13 +111,13 @@ def _members(archive: zipfile.ZipFile, room: int, kinds: str) -> dict[str, NDArr
             raise ValueError(f"{entry.filename} is compressed or encrypted")
         if room < 0 or entry.file_size != entry.compress_size:
             raise ValueError(f"{entry.filename} declares {entry.file_size:,} bytes")
-        if name in found:
+        if name in members:
             raise ValueError("a name occurs twice")
         if entry.comment:
             # The declared length may hide the entries after it.
             raise ValueError(f"{entry.filename} has a comment")
-        found[name] = _array(archive.read(entry), entry.filename, kinds)
-    return found
+        members[name] = _array(archive.read(entry), entry.filename, kinds)
+    return members
 
 
 def _array(data: bytes, name: str, kinds: str) -> NDArray[Any]:

@@ -267,10 +267,10 @@ def extract_files(
         rows: list[list[NDArray[Any]]] = [[] for _ in metrics]
         for name, lines in systems.items():
             texts = lines.texts(*block)
-            for metric, found in zip(metrics, rows, strict=True):
+            for metric, parts in zip(metrics, rows, strict=True):
                 # All of them are kept, so in the narrowest integer type.
-                found.append(narrowest(_rows({True: prepared}, (metric, name, texts))))
-        return [np.stack(found) for found in rows], prepared.counts, encoded(prepared.texts)
+                parts.append(narrowest(_rows({True: prepared}, (metric, name, texts))))
+        return [np.stack(parts) for parts in rows], prepared.counts, encoded(prepared.texts)
 
     pieces = list(blocks(references[0].edges, _BLOCK_BYTES, _BLOCK_LINES))
     threads = usable_cores() if all(_is_vectorised(metric) for metric in metrics) else 1
@@ -283,8 +283,8 @@ def extract_files(
     tables = []
     streams = references[:1] if blank_is_absent else references
     said = text_cautions(metrics, systems, streams)
-    for metric, found, cautions in zip(metrics, zip(*rows, strict=True), said, strict=True):
-        values = np.concatenate(found, axis=1, dtype=np.result_type(np.int32, *found))
+    for metric, stacks, cautions in zip(metrics, zip(*rows, strict=True), said, strict=True):
+        values = np.concatenate(stacks, axis=1, dtype=np.result_type(np.int32, *stacks))
         known = (count_label(counts), fingerprint)
         tables.append(SegmentStatistics(values, tuple(systems), metric, *known, cautions=cautions))
     return tables
@@ -313,10 +313,10 @@ def has_runs(systems: object, metrics: Metrics) -> bool:
 
 def depth(outputs: Any) -> int:
     """Return the depth of nesting of the first entry."""
-    found = 0
+    levels = 0
     while is_list(outputs) and len(outputs):
-        outputs, found = outputs[0], found + 1
-    return found + isinstance(outputs, (set, frozenset))
+        outputs, levels = outputs[0], levels + 1
+    return levels + isinstance(outputs, (set, frozenset))
 
 
 def is_list(value: object) -> bool:

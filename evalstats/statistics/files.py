@@ -110,7 +110,7 @@ class Lines:
         Further tabs belong to the last field, and trailing ones are whitespace (sacreBLEU). Lines
         may have fewer fields if blank ones are absent.
         """
-        found: list[list[str]] = []
+        table: list[list[str]] = []
         for i, line in enumerate(self):
             fields = line.split("\t", n - 1)
             if blank_is_absent:
@@ -120,9 +120,9 @@ class Lines:
                     f"{self.path}: line {i + 1} has {len(fields)} references, expected {n} with "
                     f"tabs between them; if the others are absent, give --blank-is-absent"
                 )
-            found.append(fields)
+            table.append(fields)
         made = [copy(self) for _ in range(n)]
-        for lines, column in zip(made, zip(*found, strict=True), strict=True):
+        for lines, column in zip(made, zip(*table, strict=True), strict=True):
             lines._data = "\n".join((*column, "")).encode()
             lines.edges = _edges(lines._data)
         return made
@@ -199,10 +199,10 @@ def apart(names: Sequence[str]) -> list[str]:
     """Return names without common beginnings and endings, at least two characters each."""
     parts = [_DOT.split(name) for name in names]
     for end in (0, -1):
-        while len(names) > 1 and min(map(len, parts)) > 1 and len({of[end] for of in parts}) == 1:
-            for of in parts:
-                del of[end]
-    short = [".".join(of) for of in parts]
+        while len(names) > 1 and min(map(len, parts)) > 1 and len({p[end] for p in parts}) == 1:
+            for p in parts:
+                del p[end]
+    short = [".".join(p) for p in parts]
     return short if all(len(name) > 1 for name in short) else list(names)
 
 
@@ -225,9 +225,9 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 def read_text(path: Path) -> bytes | bytearray:
     """Return the bytes of a text; a .gz that expands far more than text is refused."""
     if stat.S_ISFIFO(path.stat().st_mode):
-        found = _read_pipe(path)
-        _refuse_compressed(_compression(found[:_LONGEST]))
-        return found
+        content = _read_pipe(path)
+        _refuse_compressed(_compression(content[:_LONGEST]))
+        return content
     with opened(path) as file:
         if not isinstance(file, gzip.GzipFile):
             return file.read()

@@ -158,14 +158,14 @@ def _options(metric: Any) -> dict[str, Any]:
         options = {f.name: getattr(metric, f.name) for f in fields(metric) if f.init}
     else:
         options = {name: v for name, v in vars(metric).items() if not name.startswith("_")}
-    found = {}
+    values = {}
     for name, value in options.items():
         inner = value if isinstance(value, (tuple, list)) else (value,)
         if isinstance(value, Metric):
-            found[name] = parameters(value)
+            values[name] = parameters(value)
         elif all(isinstance(entry, _SCALARS) for entry in inner):
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def is_same_metric(a: Metric, b: Metric) -> bool:

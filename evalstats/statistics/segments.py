@@ -120,13 +120,13 @@ class SegmentStatistics:
         for name in ("reference_label", "fingerprint"):
             if getattr(self, name) is not None:
                 label(getattr(self, name), name)
-        own = metric.signature
+        ours = metric.signature
         # It may be long, like the metric's own, and contain versions of sacreBLEU.
-        made_by = label(self.metric_signature or own, "metric_signature", len(own) + MOST_NAME)
-        if made_by != own:
+        made_by = label(self.metric_signature or ours, "metric_signature", len(ours) + MOST_NAME)
+        if made_by != ours:
             signed = MetricSignature.of(made_by)
-            if signed.unversioned != MetricSignature.of(own).unversioned:
-                raise InputError(f"metric_signature must match {own!r}, got {shown(made_by)}")
+            if signed.unversioned != MetricSignature.of(ours).unversioned:
+                raise InputError(f"metric_signature must match {ours!r}, got {shown(made_by)}")
         label(self.part, "part")
         ids, (n_systems, n_segments, _) = self.segment_ids, values.shape
         # The class is frozen.
@@ -151,8 +151,8 @@ class SegmentStatistics:
     @property
     def answers(self) -> NDArray[np.float64] | None:
         """Number, sum and sum of squares of the answers to each item, `(S, N, 3)`, where known."""
-        found = self.metric.answers(self.values)
-        return self.repeats if found is None else found
+        counts = self.metric.answers(self.values)
+        return self.repeats if counts is None else counts
 
     @property
     def totals(self) -> NDArray[np.float64]:
@@ -311,8 +311,8 @@ class SegmentStatistics:
             segment_ids=first.segment_ids if named else None,
             metric_signature=str(merged([table.metric_signature for table in tables])),
             labels={
-                name: found
-                for name, found in first.labels.items()
+                name: values
+                for name, values in first.labels.items()
                 if all(name in table.labels for table in tables)
             },
             repeats=np.concatenate(repeats) if len(repeats) == len(tables) else None,
@@ -360,8 +360,8 @@ class SegmentStatistics:
                 )
             ids.append(table.segment_ids)
         names = [", ".join(table.systems) for table in tables]
-        found = zip(tables, shared_places(ids, names, missing), strict=True)
-        aligned = [table.select(places) for table, places in found]
+        pairs = zip(tables, shared_places(ids, names, missing), strict=True)
+        aligned = [table.select(places) for table, places in pairs]
         _check_agree(aligned, names)
         return tuple(aligned)
 
@@ -406,7 +406,7 @@ def concatenate(parts: Sequence[SegmentStatistics]) -> SegmentStatistics:
     places = [[table.systems.index(name) for name in first.systems] for table in tables]
 
     def stacked(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        return np.concatenate([of[at] for of, at in zip(values, places, strict=True)], axis=1)
+        return np.concatenate([block[at] for block, at in zip(values, places, strict=True)], axis=1)
 
     return replace(
         first,
@@ -562,7 +562,7 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
             f"must be a mapping from names to one string per segment, got {shown(labels)}",
             argument="labels",
         )
-    found = {}
+    columns = {}
     for name, given in (labels or {}).items():
         what = f"labels[{label(name, 'names of labels')!r}]"
         values = listed(given, what, "strings, one per segment")
@@ -571,8 +571,8 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
             if not isinstance(value, str):
                 raise InputTypeError(f"must be strings, got {shown(value)}", argument=what)
         check_names(values, what)
-        found[name] = tuple(values)
-    return found
+        columns[name] = tuple(values)
+    return columns
 
 
 def as_cautions(cautions: object) -> dict[str, tuple[Caution, ...]]:
@@ -614,15 +614,15 @@ def as_places(segments: object, n_segments: int) -> NDArray[np.intp]:
 
 def labels_at(labels: Labels, places: Sequence[int] | NDArray[np.intp]) -> Labels:
     """Return the labels of some segments, by number."""
-    return {name: tuple(found[i] for i in places) for name, found in labels.items()}
+    return {name: tuple(values[i] for i in places) for name, values in labels.items()}
 
 
 def labels_of_groups(labels: Labels, codes: NDArray[np.intp], first: NDArray[np.intp]) -> Labels:
     """Return the labels that all segments of a group share, one per group."""
     kept = {}
-    for name, found in labels.items():
-        if all(found[first[code]] == value for code, value in zip(codes, found, strict=True)):
-            kept[name] = found
+    for name, values in labels.items():
+        if all(values[first[code]] == value for code, value in zip(codes, values, strict=True)):
+            kept[name] = values
     return labels_at(kept, first)
 
 
@@ -631,12 +631,12 @@ def shared_places(
 ) -> list[NDArray[np.intp]]:
     """Return the places of the common segments in each table, in the order of the first."""
     choice(missing, ("error", "intersect"), "missing")
-    if all(own == ids[0] for own in ids):
+    if all(known == ids[0] for known in ids):
         return [np.arange(len(ids[0]))] * len(ids)
-    places = [{name: i for i, name in enumerate(own)} for own in ids]
-    union = dict.fromkeys(name for own in ids for name in own)
-    for name, own in zip(names, places, strict=True):
-        gone = [segment for segment in union if segment not in own]
+    places = [{name: i for i, name in enumerate(known)} for known in ids]
+    union = dict.fromkeys(name for known in ids for name in known)
+    for name, known in zip(names, places, strict=True):
+        gone = [segment for segment in union if segment not in known]
         if gone and missing == "error":
             raise InputError(
                 f"all tables must have the same segments: {len(gone):,} of {len(union):,} are "
@@ -644,13 +644,13 @@ def shared_places(
                 "or compare the common segments with ",
                 Argument("missing", "intersect"),
             )
-    shared = [name for name in ids[0] if all(name in own for own in places)]
+    shared = [name for name in ids[0] if all(name in known for known in places)]
     if not shared:
-        begin = (f"{own[0]!r} for {name}" for own, name in zip(ids, names, strict=True))
+        begin = (f"{known[0]!r} for {name}" for known, name in zip(ids, names, strict=True))
         raise InputError(
             f"tables have no segment in common: segment_ids begin with {' and '.join(begin)}"
         )
-    return [np.array([own[name] for name in shared], dtype=np.intp) for own in places]
+    return [np.array([known[name] for name in shared], dtype=np.intp) for known in places]
 
 
 def _is_blank(value: object) -> bool:

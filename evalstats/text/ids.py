@@ -59,22 +59,22 @@ def learn_ids(blocks: Iterable[Tokens]) -> tuple[Ragged, Vocabulary]:
     """Return the ids of references, and the vocabulary to look up hypotheses."""
     growing: defaultdict[str, int] = defaultdict(count(-1, -1).__next__)
     # The dictionary's look-up numbers new words within C code.
-    found = _numbers(blocks, lambda words: map(growing.__getitem__, words))
-    places = found.values + len(growing)
+    numbers = _numbers(blocks, lambda words: map(growing.__getitem__, words))
+    places = numbers.values + len(growing)
     present = np.zeros(int(places.max(initial=0)) + 2, dtype=np.bool_)
     present[places] = True
     known = np.flatnonzero(present)
     ids = np.full(len(present), len(known) + 1, dtype=np.int32)
     ids[known] = np.arange(1, len(known) + 1)
-    return Ragged(ids[places], found.offsets), Vocabulary(dict(growing), ids)
+    return Ragged(ids[places], numbers.offsets), Vocabulary(dict(growing), ids)
 
 
 def look_up_ids(blocks: Iterable[Tokens], vocabulary: Vocabulary) -> Ragged:
     """Return the ids of hypotheses; all tokens that are not in a reference share one id."""
     words, ids = vocabulary
-    found = _numbers(blocks, lambda tokens: map(words.get, tokens, repeat(UNICODE)))
+    numbers = _numbers(blocks, lambda tokens: map(words.get, tokens, repeat(UNICODE)))
     # Unknown words and code points above the references' largest are clipped to the last entry.
-    return Ragged(ids.take(found.values + len(words), mode="clip"), found.offsets)
+    return Ragged(ids.take(numbers.values + len(words), mode="clip"), numbers.offsets)
 
 
 def _numbers(

@@ -213,8 +213,8 @@ def count_label(counts: NDArray[np.int64]) -> str:
 
 def encoded(texts: Sequence[str]) -> Encoded:
     """Return the UTF-8 of texts, including lone surrogates."""
-    found = [text.encode("utf-8", "surrogatepass") for text in texts]
-    return np.fromiter(map(len, found), dtype=np.int64, count=len(found)), b"".join(found)
+    pieces = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces)), b"".join(pieces)
 
 
 def fingerprint_of(counts: NDArray[np.int64], parts: Sequence[Encoded]) -> str:

@@ -111,30 +111,30 @@ def _block(hyps: Ragged, refs: Ragged, beam: int) -> Index:
         path = rows.path(keep)
         pairs, hyps, refs = pairs[keep], hyps.take(keep), refs.take(keep)
         alignment = align(path, hyps, refs.lengths)
-        found, checked = find_candidates(groups, hyps, refs, alignment, checked[keep])
-        gain = rows.distance[keep][found.which]
+        options, checked = find_candidates(groups, hyps, refs, alignment, checked[keep])
+        gain = rows.distance[keep][options.which]
         for part in slices(np.full(len(gain), 4 * beam), _BLOCK_CELLS):
-            gain[part] -= rows.swapped(keep[found.which[part]], found.cuts[part])
-        best = _best(found, gain)
-        moved = found.which[best]
+            gain[part] -= rows.swapped(keep[options.which[part]], options.cuts[part])
+        best = _best(options, gain)
+        moved = options.which[best]
         pairs, refs, checked = pairs[moved], refs.take(moved), checked[moved]
         hyps = hyps.take(moved)
         owner = np.repeat(np.arange(len(hyps)), hyps.lengths)
         start = hyps.offsets[owner]
-        place = unswap(np.arange(len(owner)) - start, found.cuts[best][owner]) + start
+        place = unswap(np.arange(len(owner)) - start, options.cuts[best][owner]) + start
         hyps = Ragged(hyps.values[place], hyps.offsets)
     return edits
 
 
-def _best(found: Candidates, gain: Index) -> Index:
+def _best(shifts: Candidates, gain: Index) -> Index:
     """Index of the best shift of every hypothesis that has one with a gain.
 
     Tercom ranks by gain, then the longest block, the leftmost block, the leftmost target.
     """
     good = np.flatnonzero(gain > 0)
-    which = found.which[good]
+    which = shifts.which[good]
     order = np.lexsort(
-        (found.target[good], found.start[good], -found.length[good], -gain[good], which)
+        (shifts.target[good], shifts.start[good], -shifts.length[good], -gain[good], which)
     )
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = which[order][1:] != which[order][:-1]
@@ -233,9 +233,9 @@ def find_candidates(
         targets = 1 + alignment.steps[slot + grown[3]] - alignment.steps[slot]
         np.add.at(checked, grown[0], targets)
         parts.append(grown)
-    found = np.concatenate(parts, axis=1)
-    found = found[:, checked[found[0]] < MAX_CANDIDATES]
-    return _expand_targets(found, alignment, lengths), checked
+    shifts = np.concatenate(parts, axis=1)
+    shifts = shifts[:, checked[shifts[0]] < MAX_CANDIDATES]
+    return _expand_targets(shifts, alignment, lengths), checked
 
 
 def _grow(
@@ -251,7 +251,7 @@ def _grow(
     aligned = alignment.place[slot + 1] - 1
     # Words left in both sequences, including the first of the match.
     room = np.minimum(tokens.lengths[which] - start, refs.lengths[which] - position)
-    found = []
+    shifts = []
     for length in range(1, MAX_SHIFT_SIZE + 1):
         tried = (
             (alignment.hyp_wrong[token + length] > alignment.hyp_wrong[token])
@@ -259,7 +259,7 @@ def _grow(
             & ((aligned < start) | (aligned >= start + length))
         )
         lengths = np.full(np.count_nonzero(tried), length)
-        found.append(np.stack([which[tried], start[tried], position[tried], lengths]))
+        shifts.append(np.stack([which[tried], start[tried], position[tried], lengths]))
         more = np.flatnonzero(room > length)
         more = more[tokens.values[token[more] + length] == refs.values[word[more] + length]]
         if not len(more):
@@ -267,12 +267,12 @@ def _grow(
         token, which, start, position, word, slot, aligned, room = (
             x[more] for x in (token, which, start, position, word, slot, aligned, room)
         )
-    return np.concatenate(found, axis=1)
+    return np.concatenate(shifts, axis=1)
 
 
-def _expand_targets(found: Index, alignment: Alignment, hyp_lengths: Index) -> Candidates:
+def _expand_targets(shifts: Index, alignment: Alignment, hyp_lengths: Index) -> Candidates:
     """Give every match (4, M) its distinct targets."""
-    which, start, position, length = found
+    which, start, position, length = shifts
     repeat = np.repeat(np.arange(len(which)), length + 1)
     offset = expand(np.zeros_like(length), length + 1)
     slot = alignment.slot[which[repeat]] + position[repeat] + offset

@@ -213,8 +213,8 @@ def tokenize_blocks(texts: Sequence[str], tokenizer: str, lowercase: bool) -> It
 def character_blocks(texts: Sequence[str], lowercase: bool, whitespace: bool) -> Iterator[Tokens]:
     """Split texts into characters, with whitespace or without."""
     for block in text_blocks(texts, lowercase):
-        found = characters(block, whitespace=whitespace)
-        yield Tokens(found.values, [], found.offsets)
+        tokens = characters(block, whitespace=whitespace)
+        yield Tokens(tokens.values, [], tokens.offsets)
 
 
 def alphanumeric_blocks(texts: Sequence[str], stemmed: bool) -> Iterator[Tokens]:
@@ -278,9 +278,9 @@ def _split(texts: Sequence[str], rules: _Rules) -> Tokens:
     lasts = np.flatnonzero(boundary[1:] & ~space[:-1])
     single = starts == lasts
 
-    found = np.where(single, codes[starts], -1).astype(np.int32, copy=False)
+    ids = np.where(single, codes[starts], -1).astype(np.int32, copy=False)
     codes[starts[single]] = ord(" ")
-    return Tokens(found, string_of(codes).split(), np.searchsorted(starts, edges))
+    return Tokens(ids, string_of(codes).split(), np.searchsorted(starts, edges))
 
 
 def _rule_cuts(codes: NDArray[np.int32], classes: Classes) -> Mask:
@@ -459,14 +459,14 @@ def language_of(texts: Iterable[str]) -> str:
         language: sum(int(np.count_nonzero((codes >= a) & (codes <= b))) for a, b in ranges)
         for language, ranges in _SCRIPTS.items()
     }
-    found = max(n, key=n.__getitem__)
+    likeliest = max(n, key=n.__getitem__)
     n_letters = sum(n.values())
     if 2 * n_letters <= np.count_nonzero(is_letter):
         return ""
-    if found in ("ja", "zh"):
-        found = "ja" if n["ja"] > _KANA * n_letters else "zh"
-    is_apart = found in UNSPACED and text.count(" ") > _SPACES * n_letters
-    return "" if is_apart else found
+    if likeliest in ("ja", "zh"):
+        likeliest = "ja" if n["ja"] > _KANA * n_letters else "zh"
+    is_apart = likeliest in UNSPACED and text.count(" ") > _SPACES * n_letters
+    return "" if is_apart else likeliest
 
 
 def target_language(name: str) -> str:

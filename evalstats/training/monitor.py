@@ -511,8 +511,8 @@ def _table(checks: Sequence[Checkpoint]) -> tabular.Table:
         bounds = tabular.interval(c.low, c.high, decimals)
         difference = tabular.number(c.difference, decimals, sign=True)
         compared = (difference, f"{c.pvalue:.2g}", f"{c.level:.2g}")
-        found = ("", "", "") if c.compared_with is None else compared
-        rows.append((mark, f"{c.step:,}", tabular.number(c.score, decimals), bounds, *found))
+        cells = ("", "", "") if c.compared_with is None else compared
+        rows.append((mark, f"{c.step:,}", tabular.number(c.score, decimals), bounds, *cells))
     name = f"{checks[0].metric} {tabular.direction(checks[0].higher_is_better)}"
     interval = tabular.level(checks[-1].confidence_level)
     title = counted(len(checks), "check")

@@ -317,7 +317,7 @@ class FlipRate(MeanOverItems):
         if self.k is None:
             # Items with different numbers are refused later, for all systems together.
             return np.asarray((right > 0) & (right < trials), np.float64)[:, None]
-        alike = (share_of_subsets(some, trials, self.k) for some in (right, trials - right))
+        alike = (share_of_subsets(counts, trials, self.k) for counts in (right, trials - right))
         return np.asarray(1 - sum(alike), np.float64)[:, None]
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:

@@ -57,7 +57,7 @@ def scored(
     >>> list(found)
     ['chrf', 'chrf_low', 'chrf_high', 'chrf_standard_error']
     """
-    found = estimate(predictions, references, metric, **options)
+    result = estimate(predictions, references, metric, **options)
     name = log_name(metric.name)
-    ends = {"low": found.low, "high": found.high, "standard_error": found.standard_error}
-    return {name: found.score, **{f"{name}_{end}": value for end, value in ends.items()}}
+    ends = {"low": result.low, "high": result.high, "standard_error": result.standard_error}
+    return {name: result.score, **{f"{name}_{end}": value for end, value in ends.items()}}

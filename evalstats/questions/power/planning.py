@@ -520,12 +520,12 @@ def power_of(
     tests, with the comparison's alternative, unit, strata and confidence level. With several tasks,
     it is for the total, unless `task` names one.
     """
-    source, of = comparison.evaluation, of_task(comparison.differences, task)
-    of = of if metric is None else of_metric(of, metric)
+    source, chosen = comparison.evaluation, of_task(comparison.differences, task)
+    chosen = chosen if metric is None else of_metric(chosen, metric)
     level = comparison.significance_level if significance_level is None else significance_level
     of_test = level, power, source.options.confidence_level, source.options.alternative
     asked = Question(*of_test, difference, n_segments, runs, trials, price, looks, width)
-    return planned(source.together(of), source.pairs, asked)
+    return planned(source.together(chosen), source.pairs, asked)
 
 
 def check_smooth(scores: Scores) -> None:
