@@ -54,8 +54,8 @@ def available(name: str) -> bool:
 
 def corpus(name: str = "wmt22/en-de") -> tuple[str, dict[str, list[str]], list[str]]:
     """Return a label, outputs by system and references; of the sample where files are missing."""
-    found = texts(name if available(name) else "sample")
-    return found.label, found.systems, found.references
+    source = texts(name if available(name) else "sample")
+    return source.label, source.systems, source.references
 
 
 def lengthened(source: list[str], n: int) -> list[str]:

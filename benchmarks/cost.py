@@ -37,21 +37,21 @@ Table = list[Cell]
 
 def tables(quick: bool = False) -> dict[str, Table]:
     """Measure everything; a table is a list of cells with their `size`."""
-    found: dict[str, Table] = {}
+    rows: dict[str, Table] = {}
     for metric in METRICS:
-        found[metric] = [
+        rows[metric] = [
             _apart("extraction", metric, n) | {"size": n} for n in SIZES if n <= 10_000 or not quick
         ]
-        print(f"{metric}: {found[metric][-1]['seconds']:.2f} s for the most segments")
+        print(f"{metric}: {rows[metric][-1]['seconds']:.2f} s for the most segments")
     for label, sizes in GRIDS.items():
-        found[label] = []
+        rows[label] = []
         for size in sizes if not quick else sizes[:3]:
             n, b, k = N, B, size
             if label == "segments N":
                 n, b, k = size, max(1000, WEIGHTS // size), K
-            found[label].append(_apart("resampling", n, b, k) | {"size": size})
-        print(f"{label}: {1e9 * found[label][-1]['seconds']:.2f} ns a weight")
-    return found
+            rows[label].append(_apart("resampling", n, b, k) | {"size": size})
+        print(f"{label}: {1e9 * rows[label][-1]['seconds']:.2f} ns a weight")
+    return rows
 
 
 def extraction(metric: str, n_segments: int) -> Cell:

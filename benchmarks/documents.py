@@ -66,12 +66,12 @@ def filled(text: str, results: Results, calibration: Counts) -> str:
     """Return a text with its marked parts filled."""
 
     def part(match: re.Match[str]) -> str:
-        of, (kind, *names) = match[1], match[2].split(" :: ")
-        if of == "calibration":
+        origin, (kind, *names) = match[1], match[2].split(" :: ")
+        if origin == "calibration":
             made = tables.made(calibration, kind, *names)
         else:
             made = KINDS[kind](results, *names)
-        return f"<!-- {of}: {match[2]} -->{made}<!-- end -->"
+        return f"<!-- {origin}: {match[2]} -->{made}<!-- end -->"
 
     return _PART.sub(part, text)
 
@@ -114,10 +114,10 @@ def linear(results: Results) -> str:
 
 def growth(results: Results, *metrics: str) -> str:
     """Return seconds and peak memory of extraction, a row a metric."""
-    found = results["cost"]["tables"]
-    sizes = [f"{cell['size']:,}" for cell in found[metrics[0]]]
+    measured = results["cost"]["tables"]
+    sizes = [f"{cell['size']:,}" for cell in measured[metrics[0]]]
     lines = [
-        [name, *(f"{x['seconds']:.3g} s, {x['megabytes']:,.0f} MB" for x in found[name])]
+        [name, *(f"{x['seconds']:.3g} s, {x['megabytes']:,.0f} MB" for x in measured[name])]
         for name in metrics
     ]
     return tables.markdown(["segments", *sizes], lines)
@@ -145,11 +145,11 @@ def patience(results: Results, what: str = "table") -> str:
     lines = []
     for x in rows:
         shares = [count / x["runs"] for count in (x["found"], *map(x["stopped"].get, patiences))]
-        found, *ended = [f"{share:.3f}".removeprefix("0") for share in shares]
+        share_found, *ended = [f"{share:.3f}".removeprefix("0") for share in shares]
         # At the median check half of the runs have found it; where fewer ever do there is none.
         median = f"{x['found after']:.3g}" if shares[0] > 0.5 else ""
         kept = [f"{round(x[key][0], 2) + 0.0:+.2f}" for key in ("best step", "highest step")]
-        lines.append([x["what"], found, median, *ended, *kept])
+        lines.append([x["what"], share_found, median, *ended, *kept])
     ends = [f"patience={p} ends before" for p in patiences]
     header = ["BLEU", "found", "median check", *ends, "`best_step` keeps", "`selected` keeps"]
     return tables.markdown(header, lines)

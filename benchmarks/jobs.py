@@ -147,9 +147,9 @@ def calls() -> Iterator[Job]:
 def scores(systems: int, items: int, whole: bool = True) -> dict[str, NDArray[Any]]:
     """Return scores that systems share a part of: 0/1, or any."""
     rng = np.random.default_rng(0)
-    of = rng.random((1, items)) + 0.3 * rng.random((systems, items))
-    of -= 0.01 * np.arange(systems)[:, None]
-    return {f"s{i}": (x < 0.7) * 1.0 if whole else x for i, x in enumerate(of)}
+    numbers = rng.random((1, items)) + 0.3 * rng.random((systems, items))
+    numbers -= 0.01 * np.arange(systems)[:, None]
+    return {f"s{i}": (x < 0.7) * 1.0 if whole else x for i, x in enumerate(numbers)}
 
 
 def suite(n_tasks: int) -> Any:
@@ -162,14 +162,14 @@ def suite(n_tasks: int) -> Any:
 
 def stratified(n: int) -> Run:
     """Compare two systems on n strata of eight items."""
-    of, labels = scores(2, 8 * n, whole=False), np.repeat(np.arange(n), 8).tolist()
-    return lambda: es.compare(of, metrics=es.Mean("score"), strata=labels)
+    systems, labels = scores(2, 8 * n, whole=False), np.repeat(np.arange(n), 8).tolist()
+    return lambda: es.compare(systems, metrics=es.Mean("score"), strata=labels)
 
 
 def compared(n: int) -> Callable[[], Any]:
     """Compare n systems on 500 items."""
-    of = scores(n, 500, whole=False)
-    return lambda: es.compare(of, metrics=es.Mean("score"))
+    systems = scores(n, 500, whole=False)
+    return lambda: es.compare(systems, metrics=es.Mean("score"))
 
 
 def battles(who: str, n: int) -> Run:
@@ -456,8 +456,8 @@ def growing() -> Iterator[Job]:
         for n in sizes:
             runs: dict[str, Any] = {OURS: partial(prepare, n)}
             is_pairs = what == "systems"
-            of = ("pairs of systems", n * (n - 1) // 2) if is_pairs else (what, n)
-            yield Job("growth", f"{n:,} {what}", runs, *of)
+            counted = ("pairs of systems", n * (n - 1) // 2) if is_pairs else (what, n)
+            yield Job("growth", f"{n:,} {what}", runs, *counted)
 
 
 def _label(name: str) -> str:
@@ -474,22 +474,22 @@ def _one_of(name: str) -> tuple[list[str], list[str]]:
 def write_files(folder: Path, quick: bool = False) -> None:
     """Write what programs and logs read."""
     _, systems, references = corpus("sample" if quick else "wmt22/en-de")
-    texts = {f"sys{i}": of for i, of in enumerate(list(systems.values())[:9])}
+    texts = {f"sys{i}": lines for i, lines in enumerate(list(systems.values())[:9])}
     sample = corpus("sample")
     of_sample = {"ref": sample[2], "a": sample[1]["baseline"], "b": sample[1]["clearly-better"]}
-    texts |= {"sysref": references, **{name: of[:50] for name, of in of_sample.items()}}
+    texts |= {"sysref": references, **{name: lines[:50] for name, lines in of_sample.items()}}
     n = 100_000
-    texts |= {f"large{name}": lengthened(of, n) for name, of in of_sample.items()}
+    texts |= {f"large{name}": lengthened(lines, n) for name, lines in of_sample.items()}
     answers = [f"{i},{int(i * 7 % 11 < 6)},{int(i * 5 % 13 < 8)}\n" for i in range(1000)]
     tables = {"scores": ["item,a,b\n", *answers]}
     for x in range(2):
         rows = (f"{i},{int(i * (7 - 2 * x) % 11 < 6 + x)}\n" for i in range(n))
         tables[str(x)] = ["id,accuracy\n", *rows]
         _write_log(folder / f"lm{x}" / "m", n // 2, x)
-    for name, of in texts.items():
-        (folder / f"{name}.txt").write_text("\n".join(of) + "\n", encoding="utf-8")
-    for name, of in tables.items():
-        (folder / f"{name}.csv").write_text("".join(of), encoding="utf-8")
+    for name, lines in texts.items():
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name, lines in tables.items():
+        (folder / f"{name}.csv").write_text("".join(lines), encoding="utf-8")
 
 
 def _write_log(folder: Path, n_items: int, seed: int) -> None:

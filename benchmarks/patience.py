@@ -79,8 +79,8 @@ class Course:
 def rows(quick: bool) -> Iterator[dict[str, Any]]:
     """Measure every row: counts of runs, the median check, and true scores of what is kept."""
     name, systems = BUNDLED if quick or not available(REAL[0]) else REAL
-    found = texts(name)
-    table = es.extract({k: found.systems[k] for k in systems}, found.references, "bleu")
+    source = texts(name)
+    table = es.extract({k: source.systems[k] for k in systems}, source.references, "bleu")
     n_runs = 3 if quick else N_RUNS
     for kind, rise in ROWS:
         course = Course(table, kind, rise)

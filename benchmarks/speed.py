@@ -60,8 +60,8 @@ def rows(quick: bool, repeats: int) -> Iterator[dict[str, Any]]:
                             if isinstance(run, tuple)
                             else printed(f"from benchmarks import speed; {call}", folder, library)
                         )
-            seconds = {who: min(s for s, _ in of) for who, of in taken.items()}
-            peaks = {who: min(m for _, m in of) for who, of in taken.items()}
+            seconds = {who: min(s for s, _ in runs) for who, runs in taken.items()}
+            peaks = {who: min(m for _, m in runs) for who, runs in taken.items()}
             row = {"part": job.part, "what": job.what, "grows": job.grows, "size": job.size}
             yield row | {"seconds": seconds, "megabytes": peaks}
 

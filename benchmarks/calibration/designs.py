@@ -72,7 +72,7 @@ class Part(Apart):
             values = pair.values.copy()
             values[1, np.setdiff1d(np.arange(pair.n_segments), plan.drawn)] = 0
             parts.append(replace(pair, values=values))
-        truth = {name: of[-2:] for name, of in whole.truth.items()}
+        truth = {name: scores[-2:] for name, scores in whole.truth.items()}
         return Sample(plan.data(parts), truth, whole.labels, (plan, pairs), T)
 
 
@@ -80,14 +80,14 @@ def worth(sample: Sample, seed: int) -> Happened:
     """Ask as of all systems; and what the plan promised, in proportion to what was found."""
     yield from tests(sample, seed)
     plan, pairs = sample.whole
-    found = [es.compare(of, **sample.labels, **T) for of in (list(sample.tables), pairs)]
+    both = [es.compare(gain, **sample.labels, **T) for gain in (list(sample.tables), pairs)]
     n = pairs[0].n_segments
-    for part, whole in zip(*(x.differences for x in found), strict=True):
-        of = plan.worth[part.metric]
-        scores = [x.estimates[part.metric, part.system] for x in found]
+    for part, whole in zip(*(x.differences for x in both), strict=True):
+        gain = plan.worth[part.metric]
+        scores = [x.estimates[part.metric, part.system] for x in both]
         for rate, worth, (one, other) in (
-            ("worth of a difference", of.difference, (part, whole)),
-            ("worth of a score", of.score, scores),
+            ("worth of a difference", gain.difference, (part, whole)),
+            ("worth of a score", gain.score, scores),
         ):
             yield part.metric, rate, worth * one.standard_error**2, n * other.standard_error**2
 
@@ -127,7 +127,9 @@ class Metrics:
         people, *both = scores / np.std(scores, axis=(1, 2), keepdims=True)
         swap = rng.random((1 if self.swapped == "segments" else 10, n)) < 0.5
         first, second = np.where(swap, both[::-1], both)
-        human, a, b = ({str(i): x for i, x in enumerate(of)} for of in (people, first, second))
+        human, a, b = (
+            {str(i): x for i, x in enumerate(outputs)} for outputs in (people, first, second)
+        )
         return Sample([human, {"A": a, "B": b}], {})
 
 

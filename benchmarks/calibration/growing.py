@@ -51,9 +51,9 @@ def _watch(sample: Sample, seed: int, n_looks: int, kind: str) -> Happened:
     test = es.SequentialTest(plan, n_looks, table.metric, test=method, rng=seed, **limit)
     labels = sample.labels.get("groups", np.arange(table.n_segments))
     for j in range(1, n_looks + 1):
-        some = int(np.searchsorted(labels, -(-n * j // n_looks)))
-        part = es.SegmentStatistics(table.values[:, :some], table.systems, table.metric)
-        groups = {"groups": labels[:some]} if sample.labels else {}
+        stop = int(np.searchsorted(labels, -(-n * j // n_looks)))
+        part = es.SegmentStatistics(table.values[:, :stop], table.systems, table.metric)
+        groups = {"groups": labels[:stop]} if sample.labels else {}
         look = test.look(part, table.systems[0], **groups)
         if look.verdict != "go on":
             break

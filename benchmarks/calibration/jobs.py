@@ -68,8 +68,8 @@ def jobs(subset: bool = False, every: bool = False) -> list[Job]:
 
 def _families() -> Iterator[Job]:
     for n, null in product((457, 100, 50), ("exchangeable", "equal")):
-        some, nine = Real(AR, KIWI, ("first 26",), null), Real(DE, BLEU, (), null)
-        for k, source in ((26, some), (9, nine)):
+        many, nine = Real(AR, KIWI, ("first 26",), null), Real(DE, BLEU, (), null)
+        for k, source in ((26, many), (9, nine)):
             yield Job("families", f"{k} systems, {null}, N = {n}", source, n, questions.family, 400)
     # Held out, as WMT22 cs-en and ja-en below: no rule was chosen on these.
     held_out = Real("wmt25/cs-de_DE", KIWI, ("first 26",), "equal")
@@ -79,14 +79,14 @@ def _families() -> Iterator[Job]:
     yield Job("families", row, source, 40, questions.family, 400)
     made = Made(simulated.family, (9,))
     yield Job("families", "9 systems, equal, N = 50", made, 50, questions.family, 400, True)
-    for (k, n, each), spread in product(((20, 300, 20), (6, 150, 6)), (0.0, 0.5, 1.0)):
-        made = Made(simulated.arena, (k, each, spread))
-        row = f"{k} equal systems, {n} prompts of {each} battles, spread {spread}"
+    for (k, n, size), spread in product(((20, 300, 20), (6, 150, 6)), (0.0, 0.5, 1.0)):
+        made = Made(simulated.arena, (k, size, spread))
+        row = f"{k} equal systems, {n} prompts of {size} battles, spread {spread}"
         yield Job("arenas", row, made, n, questions.strengths, 400, k == 6 and spread == 1)
     both = product((0.7, 0.0), repeat=2)
-    for (n, each, n_voters), (spread, of_voters) in product(((60, 6, 25), (100, 12, 40)), both):
-        made = Made(simulated.arena, (6, each, spread, (n_voters, of_voters)))
-        row = f"{n} prompts of {each} battles, spread {spread}, {n_voters} voters, {of_voters}"
+    for (n, size, n_voters), (spread, of_voters) in product(((60, 6, 25), (100, 12, 40)), both):
+        made = Made(simulated.arena, (6, size, spread, (n_voters, of_voters)))
+        row = f"{n} prompts of {size} battles, spread {spread}, {n_voters} voters, {of_voters}"
         yield Job("arenas", row, made, n, questions.strengths, 600)
     pair = Real(DE, BLEU, ("OpenNMT", "Online-B"))
     for name, n in (("jump", 2037), ("plateau", 1000), ("plateau", 200), ("rise", 500)):
@@ -224,8 +224,8 @@ def _numbers() -> Iterator[Job]:
         made = Made(simulated.several_runs, (n_runs, spread))
         row = f"{n_runs} runs, spread {spread}"
         yield Job("runs", row, made, 100, trials=1000, subset=n_runs == 3)
-    for n_runs, own in ((2, 0.0), (3, 0.0), (5, 0.0), (5, 0.3)):
-        row, made = f"{n_runs} prompts, own {own}", Made(simulated.prompts, (n_runs, own))
+    for n_runs, sd in ((2, 0.0), (3, 0.0), (5, 0.0), (5, 0.3)):
+        row, made = f"{n_runs} prompts, own {sd}", Made(simulated.prompts, (n_runs, sd))
         yield Job("paired runs", row, made, 100, trials=1000, subset=n_runs == 3)
 
 

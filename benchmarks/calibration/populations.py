@@ -79,8 +79,8 @@ class Population:
 @lru_cache
 def population(source: Real) -> Population:
     """Make the population of a source."""
-    of = source.corpus, source.systems, source.right
-    tables = [statistics(metric, *of) for metric in source.metrics]
+    arguments = source.corpus, source.systems, source.right
+    tables = [statistics(metric, *arguments) for metric in source.metrics]
     codes = np.arange(tables[0].n_segments)
     if source.unit == "documents":
         codes = np.unique(np.array(_documents(source.corpus)), return_inverse=True)[1]
@@ -104,18 +104,18 @@ def statistics(
     """Return statistics; "0/1" counts segments with few word errors as right."""
     if corpus.startswith("wmt25/"):
         names, scores, _ = published(corpus, metric)
-        mean, some = es.Mean(metric), _named(names, systems)
-        rows = [mean.statistics(scores[names.index(name)]) for name in some]
-        return es.SegmentStatistics(np.stack(rows), some, mean)
-    found = texts(corpus)
-    outputs = {name: found.systems[name] for name in _named(list(found.systems), systems)}
+        mean, chosen_names = es.Mean(metric), _named(names, systems)
+        rows = [mean.statistics(scores[names.index(name)]) for name in chosen_names]
+        return es.SegmentStatistics(np.stack(rows), chosen_names, mean)
+    sources = texts(corpus)
+    outputs = {name: sources.systems[name] for name in _named(list(sources.systems), systems)}
     if right:
         outputs = {
-            name: _scarce(texts, found.references, right, np.random.default_rng(seed))
+            name: _scarce(texts, sources.references, right, np.random.default_rng(seed))
             for seed, (name, texts) in enumerate(outputs.items())
         }
     chosen = es.BLEU(trg_lang="zh") if (corpus[-3:], metric) == ("-zh", "bleu") else metric
-    table = es.extract(outputs, found.references, "wer" if metric == "0/1" else chosen)
+    table = es.extract(outputs, sources.references, "wer" if metric == "0/1" else chosen)
     if metric != "0/1":
         return table
     errors, words = (table.values[..., table.metric.columns.index(c)] for c in ("edits", "ref_len"))

@@ -159,20 +159,20 @@ class Held(NamedTuple):
 
 def held(results: Counts) -> list[Held]:
     """Return all rates of which something is promised."""
-    found = []
+    rows = []
     for cell, counts in results.items():
         rates = {rate: total / trials for rate, (total, trials) in counts.items()}
         for rate, (low, high) in _bounds(cell, rates).items():
             if rate in rates:
-                found.append(Held(cell, rate, rates[rate], int(counts[rate][1]), low, high))
-    return found + list(_means(found))
+                rows.append(Held(cell, rate, rates[rate], int(counts[rate][1]), low, high))
+    return rows + list(_means(rows))
 
 
-def _means(found: list[Held]) -> Iterator[Held]:
+def _means(rows: list[Held]) -> Iterator[Held]:
     """Yield the means that something is promised of, as if of one large cell."""
     for kind, bounds in MEANS.items():
         for rate, (low, high) in bounds.items():
-            cells = [x for x in found if (x.cell.split(" / ")[0], x.rate) == (kind, rate)]
+            cells = [x for x in rows if (x.cell.split(" / ")[0], x.rate) == (kind, rate)]
             if cells:
                 value = float(np.mean([x.value for x in cells]))
                 trials, name = sum(x.trials for x in cells), f"{kind} / mean / all / all metrics"

@@ -53,11 +53,11 @@ def another(sample: Sample, seed: int, n: int) -> Happened:
     for table in sample.tables:
         whole = table.values[:1]
         first = es.SegmentStatistics(whole[:, :n], table.systems[:1], table.metric)
-        found = es.estimate(first, n_resamples=N_RESAMPLES, rng=seed)
+        estimate = es.estimate(first, n_resamples=N_RESAMPLES, rng=seed)
         others = float(table.metric.score(whole[0, n:].sum(axis=0)))
-        low, high = found.prediction(whole.shape[1] - n)
-        yield found.metric, "prediction", low - TIE <= others <= high + TIE
-        yield found.metric, "interval", found.low - TIE <= others <= found.high + TIE
+        low, high = estimate.prediction(whole.shape[1] - n)
+        yield estimate.metric, "prediction", low - TIE <= others <= high + TIE
+        yield estimate.metric, "interval", estimate.low - TIE <= others <= estimate.high + TIE
 
 
 def all_tests(sample: Sample, seed: int) -> Happened:
@@ -70,21 +70,21 @@ def all_tests(sample: Sample, seed: int) -> Happened:
 
 def family(sample: Sample, seed: int) -> Happened:
     """Ask about all pairs of systems that are all equal: any claim is false."""
-    found = sample.compared(seed).differences
-    name = found[0].metric
-    yield name, "any false claim", any(rejected(d.pvalue_adjusted) for d in found)
-    yield from rejections(name, *(d.pvalue for d in found))
+    pairs = sample.compared(seed).differences
+    name = pairs[0].metric
+    yield name, "any false claim", any(rejected(d.pvalue_adjusted) for d in pairs)
+    yield from rejections(name, *(d.pvalue for d in pairs))
 
 
 def cases(sample: Sample, seed: int) -> Happened:
     """Ask which items changed: none did, and then the first, from all trials right to none."""
     table = sample.tables[0]
-    found = es.compare(table, method="t").cases()
-    yield table.metric.name, "any false case", bool(found.worse or found.better)
+    listed = es.compare(table, method="t").cases()
+    yield table.metric.name, "any false case", bool(listed.worse or listed.better)
     values = table.values.copy()
     values[:, 0, 2:] = [[values[0, 0, 1], 1], [0, 0]]
-    found = es.compare(replace(table, values=values), method="t").cases()
-    yield table.metric.name, "found", "0" in [case.item for case in found.worse]
+    listed = es.compare(replace(table, values=values), method="t").cases()
+    yield table.metric.name, "found", "0" in [case.item for case in listed.worse]
 
 
 def strengths(sample: Sample, seed: int) -> Happened:
@@ -124,9 +124,9 @@ margin, recovery = partial(_limit, kind="margin"), partial(_limit, kind="recover
 def number(sample: Sample, seed: int) -> Happened:
     """Ask whether a score reaches the number that it truly is."""
     ((name, true),) = sample.truth.items()
-    found = es.gate(sample.tables[0], at_least=float(true[0]), **sample.labels)
-    yield name, "wrong pass", found.verdict == "passed"
-    yield name, "wrong failure", found.verdict == "failed"
+    gate = es.gate(sample.tables[0], at_least=float(true[0]), **sample.labels)
+    yield name, "wrong pass", gate.verdict == "passed"
+    yield name, "wrong failure", gate.verdict == "failed"
 
 
 def ranks(sample: Sample, seed: int) -> Happened:
@@ -136,10 +136,10 @@ def ranks(sample: Sample, seed: int) -> Happened:
     best = 1 + np.sum(scores > scores[:, None] + TIE, axis=1)
     worst = np.sum(scores >= scores[:, None] - TIE, axis=1)
     ranking = sample.compared(seed).ranking()
-    found = [ranking[system] for system in sample.whole.tables[0].systems]
-    low, high = np.array([(r.low, r.high) for r in found]).T
+    places = [ranking[system] for system in sample.whole.tables[0].systems]
+    low, high = np.array([(r.low, r.high) for r in places]).T
     yield name, "one rank", float(np.mean((low <= best) & (worst <= high)))
-    low, high = np.array([(r.simultaneous_low, r.simultaneous_high) for r in found]).T
+    low, high = np.array([(r.simultaneous_low, r.simultaneous_high) for r in places]).T
     yield name, "all ranks", bool(np.all((low <= best) & (worst <= high)))
 
 
@@ -167,8 +167,8 @@ def brackets(sample: Sample, seed: int) -> Happened:
 @lru_cache(maxsize=256)
 def minimum(whole: Any, metric: str, n: int) -> float:
     """Return the least difference that n units of a population find."""
-    (found,) = (pair.minimum for pair in _planned(whole, n) if pair.metric == metric)
-    return float(found or np.nan)
+    (least,) = (pair.minimum for pair in _planned(whole, n) if pair.metric == metric)
+    return float(least or np.nan)
 
 
 @lru_cache
@@ -205,7 +205,7 @@ def peers(sample: Sample, seed: int) -> Happened:
 
 def _pvalues(pair: NDArray, metric: es.Metric, seed: int) -> dict[str, float]:
     sample = Sample([es.SegmentStatistics(pair, ("A", "B"), metric)], {})
-    found = {
+    p = {
         f"evalstats, {method}": sample.compared(seed, method=method).differences[0].pvalue
         for method in METHODS
     }
@@ -223,4 +223,4 @@ def _pvalues(pair: NDArray, metric: es.Metric, seed: int) -> dict[str, float]:
         "sacreBLEU 2.6 --paired-bs": folded - np.mean(folded) > abs(observed),
         "evaluatio 0.5 bleu_bootstrap_test": (replicates if observed > 0 else -replicates) <= 0,
     }
-    return found | {key: (np.sum(x) + 1) / (N_RESAMPLES + 1) for key, x in counted.items()}
+    return p | {key: (np.sum(x) + 1) / (N_RESAMPLES + 1) for key, x in counted.items()}

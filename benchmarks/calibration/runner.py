@@ -23,11 +23,11 @@ def measure(job: Job) -> tuple[Counts, float]:
     start, sums = time.process_time(), dict[str, dict[str, list[float]]]()
     for trial in range(job.trials):
         drawn = job.source.draw(job.n, np.random.default_rng([job.seed, trial]))
-        for metric, rate, happened, *of in job.question(drawn, trial):
+        for metric, rate, happened, *total in job.question(drawn, trial):
             cell = sums.setdefault(f"{job.name} / {metric}", {})
             count = cell.setdefault(rate, [0.0, 0.0, 0])
             count[0] += float(happened)
-            count[1] += float(*of) if of else 1.0
+            count[1] += float(*total) if total else 1.0
             count[2] += 1
     if not sums:
         raise ValueError("none of the trials was asked anything")

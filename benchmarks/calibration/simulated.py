@@ -92,13 +92,13 @@ def family(n: int, rng: Rng, n_systems: int) -> Sample:
 
 
 def arena(
-    n: int, rng: Rng, n_systems: int, each: int, spread: float, voters: tuple[int, float] = (0, 0.0)
+    n: int, rng: Rng, n_systems: int, size: int, spread: float, voters: tuple[int, float] = (0, 0.0)
 ) -> Sample:
     """Draw `each` battles of equal systems on each of n prompts, which favour some of them.
 
     So many voters of random battles favour some as well, with a standard deviation of their own.
     """
-    effects, prompts = spread * rng.normal(size=(n, n_systems)), np.repeat(np.arange(n), each)
+    effects, prompts = spread * rng.normal(size=(n, n_systems)), np.repeat(np.arange(n), size)
     first = rng.integers(n_systems, size=len(prompts))
     second = (first + 1 + rng.integers(n_systems - 1, size=len(prompts))) % n_systems
     favour, labels = effects[prompts], {"prompt": prompts.tolist()}
@@ -124,8 +124,8 @@ def crossed(n: int, rng: Rng, n_raters: int, of_prompts: float, of_raters: float
     """Draw scores of equal systems on n prompts by each rater, all of whom sway each system."""
     labels = {"prompt": np.repeat(np.arange(n), n_raters), "rater": np.tile(range(n_raters), n)}
     scores = rng.normal(size=(2, n * n_raters))
-    for spread, of in zip((of_prompts, of_raters), labels.values(), strict=True):
-        scores += spread * rng.normal(size=(2, of.max() + 1))[:, of]
+    for spread, codes in zip((of_prompts, of_raters), labels.values(), strict=True):
+        scores += spread * rng.normal(size=(2, codes.max() + 1))[:, codes]
     return sample(scores)._replace(labels={"groups": labels})
 
 
@@ -159,7 +159,7 @@ def judged(n: int, rng: Rng, labelled: int, kind: str) -> Sample:
             by_judge, *others = (by_judge != (rng.random((2, n)) < 0.004) for _ in range(2))
     mean = es.Mean("score")
     scores = [right, by_judge, *others]
-    rows = [np.stack([mean.statistics(x) for x in of.astype(float)]) for of in scores]
+    rows = [np.stack([mean.statistics(x) for x in parts.astype(float)]) for parts in scores]
     marks = np.broadcast_to(known[None, :, None], (2, len(known), 1)).astype(float)
     metric = es.Judged(mean, judges=len(rows) - 1)
     table = es.SegmentStatistics(joined_rows(marks, *rows), ("A", "B"), metric)
@@ -270,10 +270,10 @@ def _of_runs(runs: Floats, **options: Any) -> Sample:
     return Sample([table], {"score": np.zeros(2)}, options=options)
 
 
-def prompts(n: int, rng: Rng, n_runs: int, own: float) -> Sample:
+def prompts(n: int, rng: Rng, n_runs: int, sd: float) -> Sample:
     """Draw runs whose prompts both systems have; what one adds for a system alone varies so."""
     shared = rng.normal(size=n) + rng.normal(size=(n_runs, 1)) + rng.normal(size=(n_runs, n))
-    apart = rng.normal(size=(2, 1, n)) + own * rng.normal(size=(2, n_runs, 1))
+    apart = rng.normal(size=(2, 1, n)) + sd * rng.normal(size=(2, n_runs, 1))
     return _of_runs(shared + apart + rng.normal(size=(2, n_runs, n)), paired_runs=True)
 
 
