@@ -1,13 +1,53 @@
-"""What tests of several rooms need: scores of made-up systems, the score of items, no package."""
+"""What tests of several rooms need: tables of cases, scores of made-up systems, no package."""
 
 from __future__ import annotations
 
 import builtins
+import functools
+import inspect
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
+from _pytest.mark import ParameterSet
 
 import evalstats as es
+
+
+def cases(*rows, **options):
+    """Parametrise a test: what a row holds goes to the first parameters of the test."""
+
+    def parametrised(test):
+        names = [name for name in inspect.signature(test).parameters if name != "self"]
+        row = rows[0].values if isinstance(rows[0], ParameterSet) else rows[0]
+        chosen = names[: len(row)] if isinstance(row, tuple | list) else names[0]
+        return pytest.mark.parametrize(chosen, rows, **options)(test)
+
+    return parametrised
+
+
+def bad_cases(*rows, error=es.InputError):
+    """Parametrise a test that must fail: the last value of a row is what the error says."""
+
+    def parametrised(test):
+        @functools.wraps(test)
+        def failing(*, message, **given):
+            with pytest.raises(error, match=message):
+                test(**given)
+
+        names = list(inspect.signature(test).parameters)
+        names.insert(len(rows[0]) - 1, "message")
+        kind = inspect.Parameter.KEYWORD_ONLY
+        failing.__signature__ = inspect.Signature([inspect.Parameter(x, kind) for x in names])
+        return cases(*rows)(failing)
+
+    return parametrised
+
+
+def refuses(message, function, *arguments, **keywords):
+    """Assert that a call is refused, with a message."""
+    with pytest.raises(es.InputError, match=message):
+        function(*arguments, **keywords)
 
 
 def graded(n_systems=2, n=200, gap=0.3, seed=3, noise=1.0):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from tests.helpers import bad_cases
 
 MEAN = es.Mean("judge")
 ERRORS = es.Mean("errors", higher_is_better=False)
@@ -101,24 +102,20 @@ A, B, SHORT = (
 )
 
 
-@pytest.mark.parametrize(
-    "arguments, options, message",
-    [
-        (
-            (A, B, None, "ter"),
-            {},
-            "metrics must be left out when .*SegmentStatistics are given: they have judge",
-        ),
-        ((A, B, ["r"] * 3), {}, "references must be left out when SegmentStatistics"),
-        ((A, B.join(A, B)), {}, r"baseline must hold one system, got \['A', 'B'"),
-        ((A, B), {"margin": 0}, "margin must be above 0, got 0: it is a size"),
-        ((A, B), {"significance_level": 0.5}, "significance_level must be between 0 and 0.5, got"),
-        ((A, SHORT), {}, "must have the same segments, got 2 for"),
-    ],
+@bad_cases(
+    (
+        (A, B, None, "ter"),
+        {},
+        "metrics must be left out when .*SegmentStatistics are given: they have judge",
+    ),
+    ((A, B, ["r"] * 3), {}, "references must be left out when SegmentStatistics"),
+    ((A, B.join(A, B)), {}, r"baseline must hold one system, got \['A', 'B'"),
+    ((A, B), {"margin": 0}, "margin must be above 0, got 0: it is a size"),
+    ((A, B), {"significance_level": 0.5}, "significance_level must be between 0 and 0.5, got"),
+    ((A, SHORT), {}, "must have the same segments, got 2 for"),
 )
-def test_bad_input(arguments, options, message):
-    with pytest.raises(es.InputError, match=message):
-        es.assert_not_worse(*arguments, **options)
+def test_bad_input(arguments, options):
+    es.assert_not_worse(*arguments, **options)
 
 
 def test_statistics_of_one_name_are_told_apart():

@@ -11,6 +11,7 @@ import pytest
 
 import evalstats as es
 from evalstats.analysis import scores
+from tests.helpers import cases
 
 ACCURACY = es.Mean("accuracy")
 RNG = np.random.default_rng(3)
@@ -37,17 +38,14 @@ def suite():
     return es.Suite({"law": table, "history": table})
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: es.estimate(PAIR, metric=ACCURACY),
-        lambda: es.compare(PAIR, metrics=ACCURACY, margin=0.1),
-        lambda: es.compare(PAIR, metrics=ACCURACY).power(difference=0.1),
-        lambda: suite().compare(),
-        lambda: es.SequentialTest(400, metric=ACCURACY).look(PAIR["B"], PAIR["A"]),
-        lambda: es.gate(PAIR, None, metrics=ACCURACY, baseline="A", margin=0.2),
-        lambda: es.compare(GRADES, metrics=es.Mean("grade"), groups=[i % 4 for i in range(200)]),
-    ],
+@cases(
+    lambda: es.estimate(PAIR, metric=ACCURACY),
+    lambda: es.compare(PAIR, metrics=ACCURACY, margin=0.1),
+    lambda: es.compare(PAIR, metrics=ACCURACY).power(difference=0.1),
+    lambda: suite().compare(),
+    lambda: es.SequentialTest(400, metric=ACCURACY).look(PAIR["B"], PAIR["A"]),
+    lambda: es.gate(PAIR, None, metrics=ACCURACY, baseline="A", margin=0.2),
+    lambda: es.compare(GRADES, metrics=es.Mean("grade"), groups=[i % 4 for i in range(200)]),
     ids=["scores", "pair", "power", "suite", "look", "gate", "t of few"],
 )
 def test_what_counts_or_t_decide_draws_nothing(ask, drawn_rows):

@@ -6,6 +6,7 @@ from scipy.stats import norm, t, ttest_1samp
 
 import evalstats as es
 from evalstats.inference.counts import tango, tango_distance
+from tests.helpers import cases, refuses
 
 MEAN = es.Mean("judge")
 ERRORS = es.Mean("errors", higher_is_better=False)
@@ -137,20 +138,15 @@ def test_equal_scores_of_few_values_claim_nothing():
     assert 0.05 < d.equivalence_bound < 0.1
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"margin": 0}, "margin must be above 0, got 0: it is a size"),
-        ({"margin": float("nan")}, "margin must be a finite number, got nan"),
-        ({"recovery": 1.01}, "recovery must be a share above 0 and at most 1, got 1.01"),
-        ({"recovery": 0.9, "margin": 1}, "give either margin or recovery, not both"),
-    ],
+@cases(
+    ({"margin": 0}, "margin must be above 0, got 0: it is a size"),
+    ({"margin": float("nan")}, "margin must be a finite number, got nan"),
+    ({"recovery": 1.01}, "recovery must be a share above 0 and at most 1, got 1.01"),
+    ({"recovery": 0.9, "margin": 1}, "give either margin or recovery, not both"),
 )
 def test_bad_input(options, message):
-    with pytest.raises(es.InputError, match=message):
-        es.compare(pair(), metrics=MEAN, **options)
-    with pytest.raises(es.InputError, match=message):
-        es.assert_not_worse(*pair().values(), None, MEAN, **options)
+    refuses(message, es.compare, pair(), metrics=MEAN, **options)
+    refuses(message, es.assert_not_worse, *pair().values(), None, MEAN, **options)
 
 
 def test_limits_that_no_scores_could_miss_are_refused():

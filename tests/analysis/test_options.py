@@ -5,6 +5,7 @@ import pytest
 
 import evalstats as es
 from evalstats.metrics.ratios import MeanOfRuns
+from tests.helpers import cases, refuses
 
 #: Options as NumPy has them, and the same as Python has them.
 NUMPY = [
@@ -83,70 +84,53 @@ def test_metrics_are_compared_and_not_their_signatures(pair, together, tmp_path)
     assert (a.name, a.signature) == (b.name, b.signature)
     rows = np.ones((1, 2, len(a.columns)), dtype=int)
     tables = [es.SegmentStatistics(rows, ["A"], metric) for metric in pair]
-    with pytest.raises(es.InputError, match=r"metric|statistics of"):
-        TOGETHER[together](a, b, *tables, tmp_path / "x.npz")
+    refuses(r"metric|statistics of", TOGETHER[together], a, b, *tables, tmp_path / "x.npz")
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 0, 1)])
-@pytest.mark.parametrize(
-    ("one", "other", "message"),
-    [
-        ({"fingerprint": "f1"}, {"fingerprint": "f2"}, "same references"),
-        ({"segment_ids": ["a", "b"]}, {"segment_ids": ["b", "a"]}, "segments in the same order"),
-        ({"labels": {"x": ["a", "b"]}}, {"labels": {"x": ["b", "a"]}}, "2 of 2 differ: x of segm"),
-    ],
+@cases(
+    ({"fingerprint": "f1"}, {"fingerprint": "f2"}, "same references"),
+    ({"segment_ids": ["a", "b"]}, {"segment_ids": ["b", "a"]}, "segments in the same order"),
+    ({"labels": {"x": ["a", "b"]}}, {"labels": {"x": ["b", "a"]}}, "2 of 2 differ: x of segm"),
 )
-def test_what_only_some_tables_know_is_compared_in_every_order(order, one, other, message):
+def test_what_only_some_tables_know_is_compared_in_every_order(one, other, message, order):
     known, values = [{}, one, other], [[[1, 1], [0, 1]]]
     systems = [es.SegmentStatistics(values, ["ABC"[i]], es.Mean("m"), **known[i]) for i in order]
     metrics = [es.SegmentStatistics(values, ["A"], es.Mean(f"m{i}"), **known[i]) for i in order]
     for bring in (lambda: es.SegmentStatistics.join(*systems), lambda: es.estimate(metrics)):
-        with pytest.raises(es.InputError, match=message):
-            bring()
+        refuses(message, bring)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda table, path: table.join(table, 5), "join takes SegmentStatistics, got int"),
-        (lambda table, path: table.save("a\0.npz"), "cannot write"),
-        (lambda table, path: es.estimate(table, rng=10**5000), r"rng must be below 2\*\*128"),
-        (lambda table, path: es.Monitor(None, es.Mean("m"), significance_level=10**400),
-         "finite num"),
-    ],
-)  # fmt: skip
+@cases(
+    (lambda table, path: table.join(table, 5), "join takes SegmentStatistics, got int"),
+    (lambda table, path: table.save("a\0.npz"), "cannot write"),
+    (lambda table, path: es.estimate(table, rng=10**5000), r"rng must be below 2\*\*128"),
+    (lambda table, path: es.Monitor(None, es.Mean("m"), significance_level=10**400), "finite num"),
+)
 def test_raw_exceptions_are_none_of_ours(call, message, tmp_path):
     table = es.SegmentStatistics([[[1, 1], [0, 1]]], ["A"], es.Mean("m"))
-    with pytest.raises(es.InputError, match=message):
-        call(table, tmp_path)
+    refuses(message, call, table, tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([[2**53 + 1, 1], [0, 1]], [2**53 + 1, 2]),
-        (np.array([[2**63 + 5, 1], [0, 1]], np.uint64), [2**63 + 5, 2]),
-        (np.array([[200, 1], [200, 1]], np.uint8), [400, 2]),
-        ([[-(2**62), 1]] * 4, None),
-    ],
+@cases(
+    ([[2**53 + 1, 1], [0, 1]], [2**53 + 1, 2]),
+    (np.array([[2**63 + 5, 1], [0, 1]], np.uint64), [2**63 + 5, 2]),
+    (np.array([[200, 1], [200, 1]], np.uint8), [400, 2]),
+    ([[-(2**62), 1]] * 4, None),
 )
 def test_whole_numbers_are_summed_whole_within_groups_or_refused(values, expected):
     table = es.SegmentStatistics(np.array(values)[None], ["A"], es.Ratio("r"))
     groups = ["x"] * table.n_segments
     if expected is None:
-        with pytest.raises(es.InputError, match="too large: sums within groups"):
-            table.grouped(groups)
+        refuses("too large: sums within groups", table.grouped, groups)
     else:
         assert table.grouped(groups).values.tolist() == [[expected]]
 
 
-@pytest.mark.parametrize(
-    ("matrix", "expected"),
-    [
-        (np.array([[2**24, 1], [0, 5]], np.float32), [2**24 + 1, 5]),
-        (np.array([[4e4, 4e4], [0, 5]], np.float16), [80000, 5]),
-        (np.array([[200, 200], [0, 5]], np.uint8), [400, 5]),
-    ],
+@cases(
+    (np.array([[2**24, 1], [0, 5]], np.float32), [2**24 + 1, 5]),
+    (np.array([[4e4, 4e4], [0, 5]], np.float16), [80000, 5]),
+    (np.array([[200, 200], [0, 5]], np.uint8), [400, 5]),
 )
 def test_counts_of_narrow_matrices_are_summed_whole(matrix, expected):
     metric = es.Confusion([0, 1], "macro-f1", matrices=True)

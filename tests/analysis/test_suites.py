@@ -11,6 +11,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.designs.runs import extract_runs
 from evalstats.errors import InputError, InputTypeError
+from tests.helpers import bad_cases, cases, refuses
 
 ACC, COST = es.Mean("acc"), es.Mean("cost", higher_is_better=False)
 SIZES = {"physics": 60, "law": 240, "history": 150}
@@ -394,10 +395,9 @@ def test_rows_and_totals_can_be_asked_for(compared):
     )
     assert compared.estimates[0].to_text(findings=False).startswith("physics: acc ↑")
     assert "law: B − A, acc" in compared.rows[1]._repr_html_()
-    with pytest.raises(
-        InputError, match="task must be one of physics, law, history, all 3 tasks; got"
-    ):
-        compared.difference(task="x")
+    refuses(
+        "task must be one of physics, law, history, all 3 tasks; got", compared.difference, task="x"
+    )
     with pytest.raises(InputError, match="system must be one of A, B; got 'law'"):
         compared.estimates["law"]
 
@@ -441,55 +441,49 @@ def marks(values, metric=ACC, systems=("A", "B")):
 LAW, TWO = TASKS["law"], marks([[1, 0]] * 2)
 
 
-@pytest.mark.parametrize(
-    ("tasks", "options", "message"),
-    [
-        ([LAW], {}, "tasks must be a mapping from names"),
-        ({}, {}, "tasks is empty"),
-        ({"": LAW}, {}, "name of a task must be non-empty"),
-        ({"x": [1, 0]}, {}, r"tasks\['x'\] must be a SegmentStatistics"),
-        (
-            {"x": TWO, "y": marks([[1, 0]] * 2, systems=("A", "C"))},
-            {},
-            "same systems, but task 'y' lacks 'B'",
-        ),
-        (TASKS, {"aggregate": "mean"}, "aggregate must be 'micro', 'macro' or a mapping"),
-        (TASKS, {"aggregate": len}, "aggregate must be 'micro', 'macro' or a mapping from tasks"),
-        (TASKS, {"aggregate": {"law": 1}}, "lacks 'physics'; it needs a weight for each task"),
-        (TASKS, {"aggregate": dict.fromkeys([*SIZES, "x"], 1)}, "has unknown 'x'"),
-        (
-            {"x": LAW, "y": costs()["law"]},
-            {"aggregate": "macro"},
-            "one direction: of acc .task 'x'. and cost .task 'y'.",
-        ),
-        (
-            {"x": LAW, "y": marks([[1, 0]] * 2, es.Mean("f1"))},
-            {"aggregate": "micro"},
-            "'micro' needs one metric",
-        ),
-        (TASKS, {"aggregate": dict.fromkeys(SIZES, 0)}, "weights .* above 0"),
-        (TASKS, {"groups": [1, 2]}, "groups must be a mapping"),
-        (TASKS, {"groups": {"maths": [1]}}, "groups has unknown task 'maths'"),
-        (TASKS, {"groups": {"law": "ab"}}, r"groups\['law'\] must be a list of labels"),
-    ],
+@bad_cases(
+    ([LAW], {}, "tasks must be a mapping from names"),
+    ({}, {}, "tasks is empty"),
+    ({"": LAW}, {}, "name of a task must be non-empty"),
+    ({"x": [1, 0]}, {}, r"tasks\['x'\] must be a SegmentStatistics"),
+    (
+        {"x": TWO, "y": marks([[1, 0]] * 2, systems=("A", "C"))},
+        {},
+        "same systems, but task 'y' lacks 'B'",
+    ),
+    (TASKS, {"aggregate": "mean"}, "aggregate must be 'micro', 'macro' or a mapping"),
+    (TASKS, {"aggregate": len}, "aggregate must be 'micro', 'macro' or a mapping from tasks"),
+    (TASKS, {"aggregate": {"law": 1}}, "lacks 'physics'; it needs a weight for each task"),
+    (TASKS, {"aggregate": dict.fromkeys([*SIZES, "x"], 1)}, "has unknown 'x'"),
+    (
+        {"x": LAW, "y": costs()["law"]},
+        {"aggregate": "macro"},
+        "one direction: of acc .task 'x'. and cost .task 'y'.",
+    ),
+    (
+        {"x": LAW, "y": marks([[1, 0]] * 2, es.Mean("f1"))},
+        {"aggregate": "micro"},
+        "'micro' needs one metric",
+    ),
+    (TASKS, {"aggregate": dict.fromkeys(SIZES, 0)}, "weights .* above 0"),
+    (TASKS, {"groups": [1, 2]}, "groups must be a mapping"),
+    (TASKS, {"groups": {"maths": [1]}}, "groups has unknown task 'maths'"),
+    (TASKS, {"groups": {"law": "ab"}}, r"groups\['law'\] must be a list of labels"),
+    error=(InputError, InputTypeError),
 )
-def test_bad_tasks(tasks, options, message):
-    with pytest.raises((InputError, InputTypeError), match=message):
-        es.Suite(tasks, **options)
+def test_bad_tasks(tasks, options):
+    es.Suite(tasks, **options)
 
 
 ONE = {"x": marks([[1.0], [0.0]]), **TASKS}
 
 
-@pytest.mark.parametrize(
-    ("tasks", "made", "options", "message"),
-    [
-        (TASKS, {"groups": {"law": [1]}}, {}, "task 'law': .*groups"),
-        (ONE, {}, {}, "task 'x': at least 2"),
-        (TASKS, {}, {"baseline": "C"}, "baseline must be one of A, B"),
-        (TASKS, {}, {"strata": "x"}, "strata is unknown, or only for single tasks; options"),
-        (TASKS, {}, {"method": "bca"}, "method must be one of bootstrap, t; got 'bca'"),
-    ],
+@cases(
+    (TASKS, {"groups": {"law": [1]}}, {}, "task 'law': .*groups"),
+    (ONE, {}, {}, "task 'x': at least 2"),
+    (TASKS, {}, {"baseline": "C"}, "baseline must be one of A, B"),
+    (TASKS, {}, {"strata": "x"}, "strata is unknown, or only for single tasks; options"),
+    (TASKS, {}, {"method": "bca"}, "method must be one of bootstrap, t; got 'bca'"),
 )
 def test_bad_options(tasks, made, options, message):
     suite = es.Suite(tasks, **made)
@@ -509,8 +503,7 @@ def test_figures_have_a_row_a_task_and_the_total_below(compared):
     assert [x for _, x in points] == [d.difference for d in compared]
     assert {"●", "A", "■", "B"} <= {text.get_text() for text in compared.plot_scores().texts}
     wide = es.Suite(accuracies(sizes={f"t{i}": 4 for i in range(121)})).compare(n_resamples=9)
-    with pytest.raises(InputError, match="122 rows are too many"):
-        wide.plot()
+    refuses("122 rows are too many", wide.plot)
 
 
 def test_planning_without_derivatives_asks_the_replicates():

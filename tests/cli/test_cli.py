@@ -30,6 +30,7 @@ from evalstats.questions import ranking
 from evalstats.results import version
 from evalstats.text import tokenization
 from tests.conftest import SYSTEMS
+from tests.helpers import cases, refuses
 
 REFS = ("-r", "ref.A.txt", "ref.B.txt")
 INPUT = ("-i", *(f"{name}.txt" for name in SYSTEMS))
@@ -329,16 +330,13 @@ def test_files_of_statistics_compare_like_the_texts(typed, here):
     assert "chrF2++" in typed("show", "all.npz", "scores.csv")
 
 
-@pytest.mark.parametrize(
-    "name, unit",
-    [
-        ("documents.txt", "6 documents"),
-        ("speaker.v2.txt", "6 speakers"),
-        ("12.txt", "6 groups"),
-        ("en-cs.docs", "6 documents"),
-    ],
+@cases(
+    ("documents.txt", "6 documents"),
+    ("speaker.v2.txt", "6 speakers"),
+    ("12.txt", "6 groups"),
+    ("en-cs.docs", "6 documents"),
 )
-def test_groups_of_a_file_are_called_after_it(typed, here, name, unit):
+def test_groups_of_a_file_are_called_after_it(name, unit, typed, here):
     # Defect: they were "groups", where papers want documents.
     (here / name).write_bytes((here / "docs.txt").read_bytes())
     command = ("compare", *REFS, *INPUT, "--resamples", "99", "--groups", name, "--quiet")
@@ -398,19 +396,16 @@ TYPED = [
 ]
 
 
-@pytest.mark.parametrize(
-    "words, message",
-    [
-        *TYPED,
-        ("compare TEXTS --names a 'b\nc' d", "system names must be printable text"),
-        (
-            "gate TEXTS --systems copy --baseline baseline --margin -1",
-            "a loss comes from the metric\n",
-        ),
-        ("estimate '--a\nb\x1b[2J\u202e'", "--a\\nb\\x1b[2J\\u202e"),
-    ],
+@cases(
+    *TYPED,
+    ("compare TEXTS --names a 'b\nc' d", "system names must be printable text"),
+    (
+        "gate TEXTS --systems copy --baseline baseline --margin -1",
+        "a loss comes from the metric\n",
+    ),
+    ("estimate '--a\nb\x1b[2J\u202e'", "--a\\nb\\x1b[2J\\u202e"),
 )
-def test_what_cannot_be_is_one_line(refused, words, message):
+def test_what_cannot_be_is_one_line(words, message, refused):
     words = re.sub(r"\b(FROM|INPUT|ALL|TEXTS)\b", lambda found: SHORT[found[1]], words)
     assert message in refused(*shlex.split(words))
 
@@ -542,8 +537,7 @@ def test_the_end_of_a_path_names_a_system_only_where_it_is_that_of_one():
     given = Input({"": [table]}, {}, paths=paths)
     named = ("A", "x/a.csv", "y/a.csv", "./y/a.csv", "c.csv", "z/c.csv")
     assert [given.system(name) for name in named] == ["A", "A", "B", "B", "C", "C"]
-    with pytest.raises(es.InputError, match=r"there is no 'a\.csv'"):
-        given.system("a.csv")
+    refuses(r"there is no 'a\.csv'", given.system, "a.csv")
 
 
 def test_what_all_file_names_share_is_no_part_of_the_names(here, typed, refused):
@@ -612,17 +606,14 @@ def left():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-@pytest.mark.parametrize(
-    "words, stream, make, code, message",
-    [
-        (["--help"], "stdout", full, 2, "cannot write standard output: No space left on device"),
-        (["estimate"], "stdout", nullcontext, 2, "standard output is closed; give -o FILE"),
-        (["compare", "--help-all"], "stdout", left, 141, ""),
-        (ONE, "stderr", nullcontext, 0, ""),
-        (["estimate"], "stderr", nullcontext, 2, ""),
-    ],
+@cases(
+    (["--help"], "stdout", full, 2, "cannot write standard output: No space left on device"),
+    (["estimate"], "stdout", nullcontext, 2, "standard output is closed; give -o FILE"),
+    (["compare", "--help-all"], "stdout", left, 141, ""),
+    (ONE, "stderr", nullcontext, 0, ""),
+    (["estimate"], "stderr", nullcontext, 2, ""),
 )
-def test_broken_outputs_end_quietly(monkeypatch, capsys, words, stream, make, code, message):
+def test_broken_outputs_end_quietly(words, stream, make, code, message, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["evalstats", *words])
     with make() as made:
         monkeypatch.setattr(sys, stream, made)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-import pytest
+from tests.helpers import cases
 
 CODE = (
     "import sys; from evalstats import cli\nsys.exit(cli.main(sys.argv[1:]) or print(*sys.modules))"
@@ -12,16 +12,13 @@ QUESTIONS = ("evalstats.questions", "evalstats.designs.spending", "evalstats.des
 LOGS, OPTIONS = "evalstats.logs.log", "evalstats.analysis.options"
 
 
-@pytest.mark.parametrize(
-    ("words", "absent"),
-    [
-        ("--version", ("numpy", "evalstats.checks", OPTIONS, "evalstats.cli.parser")),
-        ("--help", ("numpy", "evalstats.checks", OPTIONS, "evalstats.cli.parser")),
-        # Where there is no evidence, a sentence says which difference would have been found.
-        ("compare -r r.txt -i a.txt b.txt -m wer", ("scipy", "evalstats.questions.gates", LOGS)),
-        ("compare s.csv", ("scipy", "evalstats.designs.arenas.arena", "evalstats.designs.judges")),
-        ("compare s.csv --quiet", QUESTIONS),
-    ],
+@cases(
+    ("--version", ("numpy", "evalstats.checks", OPTIONS, "evalstats.cli.parser")),
+    ("--help", ("numpy", "evalstats.checks", OPTIONS, "evalstats.cli.parser")),
+    # Where there is no evidence, a sentence says which difference would have been found.
+    ("compare -r r.txt -i a.txt b.txt -m wer", ("scipy", "evalstats.questions.gates", LOGS)),
+    ("compare s.csv", ("scipy", "evalstats.designs.arenas.arena", "evalstats.designs.judges")),
+    ("compare s.csv --quiet", QUESTIONS),
 )
 def test_what_a_command_does_not_need_is_not_loaded(words, absent, tmp_path):
     for name, text in {"r": "a b\nc d\n", "a": "a b\nc\n", "b": "a\nc d\n"}.items():

@@ -7,6 +7,7 @@ import pytest
 import evalstats as es
 from evalstats.compat import nltk
 from evalstats.compat.futureagi import BLEUScore, TestCase, TextMetricInput
+from tests.helpers import bad_cases, cases
 
 CAT = TestCase(response="the cat is on the mat", expected_text="there is a cat on the mat")
 
@@ -102,19 +103,16 @@ def test_one_bad_item_does_not_lose_the_batch():
     assert corpus([None])[1].startswith("no item can be scored; 1 left out: item 0: expected")
 
 
-@pytest.mark.parametrize(
-    "config, response, expected, score",
-    [
-        (None, "", "reference text", 0.0),
-        ({"smooth": "method7"}, "a b c d e f", "a b c d e f", 1.1167471),
-        # 5/6 and 2/5, six tokens against seven.
-        (
-            {"max_n_gram": 2, "weights": [0.8, 0.2]},
-            CAT.response,
-            CAT.expected_text,
-            math.exp(1 - 7 / 6) * (5 / 6) ** 0.8 * (2 / 5) ** 0.2,
-        ),
-    ],
+@cases(
+    (None, "", "reference text", 0.0),
+    ({"smooth": "method7"}, "a b c d e f", "a b c d e f", 1.1167471),
+    # 5/6 and 2/5, six tokens against seven.
+    (
+        {"max_n_gram": 2, "weights": [0.8, 0.2]},
+        CAT.response,
+        CAT.expected_text,
+        math.exp(1 - 7 / 6) * (5 / 6) ** 0.8 * (2 / 5) ** 0.2,
+    ),
 )
 def test_scores_by_hand(config, response, expected, score):
     (result,) = BLEUScore(config).evaluate([TestCase(response, expected)]).eval_results
@@ -122,22 +120,18 @@ def test_scores_by_hand(config, response, expected, score):
     assert result.metrics[0].id == result.name == "bleu_score"
 
 
-@pytest.mark.parametrize(
-    "config, message",
-    [
-        ({"mode": "paragraph"}, "mode must be one of sentence, corpus; got 'paragraph'"),
-        ({"smooth": "epsilon"}, "smooth must be one of method0, .*; got 'epsilon'"),
-        ({"max_n_gram": 0}, "max_n_gram must be at least 1, got 0"),
-        ({"weights": [1, 1, 1, 1]}, "weights must sum to 1, got 4"),
-        ({"weights": [0.5, 0.5]}, "weights has 2 entries but max_n_gram is 4"),
-        ({"weights": [[0.25] * 4] * 4}, "weights must be one list of numbers"),
-        ({"weight": [0.25] * 4}, "config has no 'weight'; it may have mode, max_n_gram"),
-        ("sentence", "config must be a dict, got str"),
-    ],
+@bad_cases(
+    ({"mode": "paragraph"}, "mode must be one of sentence, corpus; got 'paragraph'"),
+    ({"smooth": "epsilon"}, "smooth must be one of method0, .*; got 'epsilon'"),
+    ({"max_n_gram": 0}, "max_n_gram must be at least 1, got 0"),
+    ({"weights": [1, 1, 1, 1]}, "weights must sum to 1, got 4"),
+    ({"weights": [0.5, 0.5]}, "weights has 2 entries but max_n_gram is 4"),
+    ({"weights": [[0.25] * 4] * 4}, "weights must be one list of numbers"),
+    ({"weight": [0.25] * 4}, "config has no 'weight'; it may have mode, max_n_gram"),
+    ("sentence", "config must be a dict, got str"),
 )
-def test_bad_configurations_are_named(config, message):
-    with pytest.raises(es.InputError, match=message):
-        BLEUScore(config)
+def test_bad_configurations_are_named(config):
+    BLEUScore(config)
 
 
 def test_a_batch_must_be_a_list():

@@ -22,6 +22,7 @@ from evalstats.compat.sacrebleu.metrics import METRICS
 from evalstats.compat.sacrebleu.significance import PairedTest, Result, estimate_ci
 from tests import naive
 from tests.conftest import nasty_corpora
+from tests.helpers import bad_cases, cases, refuses
 
 #: One row a metric: its class by name, and its options. The default run takes every fifth of BLEU.
 OPTIONS = [
@@ -293,22 +294,18 @@ def test_fraction_of_k_in_add_k_smoothing(systems, streams):
 # Errors: nothing is truncated or read character by character.
 
 
-@pytest.mark.parametrize(
-    "hypotheses, references, message",
-    [
-        ("abc", [["a"] * 3], "hypotheses must be a list of strings, got a bare str"),
-        (["a"] * 3, [["a"]], "hypotheses has 3 segments but the reference streams have 1"),
-        (["a"] * 3, [["a"]] * 3, r"streams have 1; .* are streams as list\(zip\(\*references\)\)"),
-        (["a", "b"], [["a", "b"], ["a"]], "streams must have the same length, got 2, 1"),
-        (["a"], ["a"], "stream 0 must be a list of strings, got a bare str"),
-        (["a"], "a", "references must be a list of reference streams, got a bare string"),
-        (["a"], None, "references is None, and the metric was made without references"),
-    ],
+@cases(
+    ("abc", [["a"] * 3], "hypotheses must be a list of strings, got a bare str"),
+    (["a"] * 3, [["a"]], "hypotheses has 3 segments but the reference streams have 1"),
+    (["a"] * 3, [["a"]] * 3, r"streams have 1; .* are streams as list\(zip\(\*references\)\)"),
+    (["a", "b"], [["a", "b"], ["a"]], "streams must have the same length, got 2, 1"),
+    (["a"], ["a"], "stream 0 must be a list of strings, got a bare str"),
+    (["a"], "a", "references must be a list of reference streams, got a bare string"),
+    (["a"], None, "references is None, and the metric was made without references"),
 )
 @pytest.mark.parametrize("name", METRICS)
-def test_texts_that_do_not_fit(name, hypotheses, references, message):
-    with pytest.raises(es.InputError, match=message):
-        METRICS[name]().corpus_score(hypotheses, references)
+def test_texts_that_do_not_fit(hypotheses, references, message, name):
+    refuses(message, METRICS[name]().corpus_score, hypotheses, references)
     with pytest.raises(es.InputError, match=message.replace("hypotheses", ".*")):
         PairedTest([("A", hypotheses)], {"": getattr(sacre, name)()}, references)
 
@@ -322,31 +319,25 @@ def pair_of(named_systems=SYSTEMS, metrics=TWICE, references=(("a", "b"),), **op
     return PairedTest(named_systems, metrics, references, **options)
 
 
-@pytest.mark.parametrize(
-    "function, options, message",
-    [
-        (pair_of, {"test_type": "t"}, "test_type must be one of ar, bs; got 't'"),
-        (pair_of, {"named_systems": {"A": ["a"]}}, "named_systems must be a list of .* got dict"),
-        (pair_of, {"named_systems": [("A", "abc")]}, "outputs of system 'A' must be a list"),
-        (pair_of, {"named_systems": [*SYSTEMS, ("C", ["a"])]}, "system 'C': hypotheses has 1 seg"),
-        (pair_of, {}, "two with the name BLEU"),
-        (pair_of, {"metrics": KEPT, "references": None}, "system 'A': hypotheses has 2 segments"),
-        (ours.BLEU, {"tokenize": "x"}, "tokenize must be one of .*; got 'x'"),
-    ],
+@bad_cases(
+    (pair_of, {"test_type": "t"}, "test_type must be one of ar, bs; got 't'"),
+    (pair_of, {"named_systems": {"A": ["a"]}}, "named_systems must be a list of .* got dict"),
+    (pair_of, {"named_systems": [("A", "abc")]}, "outputs of system 'A' must be a list"),
+    (pair_of, {"named_systems": [*SYSTEMS, ("C", ["a"])]}, "system 'C': hypotheses has 1 seg"),
+    (pair_of, {}, "two with the name BLEU"),
+    (pair_of, {"metrics": KEPT, "references": None}, "system 'A': hypotheses has 2 segments"),
+    (ours.BLEU, {"tokenize": "x"}, "tokenize must be one of .*; got 'x'"),
 )
-def test_options_that_do_not_fit(function, options, message):
-    with pytest.raises(es.InputError, match=message):
-        function(**options)
+def test_options_that_do_not_fit(function, options):
+    function(**options)
 
 
 def test_numbers_and_seeds_of_an_interval(monkeypatch):
     score = ours.BLEU().corpus_score
-    with pytest.raises(es.InputError, match="n_bootstrap must be at least 1, got 0"):
-        score(["a"], [["a"]], n_bootstrap=0)
+    refuses("n_bootstrap must be at least 1, got 0", score, ["a"], [["a"]], n_bootstrap=0)
     for value in ("-1", "x"):
         monkeypatch.setenv("SACREBLEU_SEED", value)
-        with pytest.raises(es.InputError, match=f"SACREBLEU_SEED must be .*, got '{value}'"):
-            score(["a"], [["a"]], n_bootstrap=2)
+        refuses(f"SACREBLEU_SEED must be .*, got '{value}'", score, ["a"], [["a"]], n_bootstrap=2)
     monkeypatch.setenv("SACREBLEU_SEED", "None")
     texts = ["a b c d e", "b c d e x", "a b"], [["a b c d e", "b c d e", "c"]]
     assert len({score(*texts, n_bootstrap=40)._mean for _ in range(5)}) > 1
@@ -443,16 +434,13 @@ def test_paired_tests_of_the_command_line(folder, systems, streams):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "ref0 ref1 -i baseline slightly-better -par -parn 60 -m ter chrf bleu -f latex -sh -cw 2 -nc",
-        "ref0 -i baseline -pbs",
-        "--version",
-        "ref0 -i baseline -m bleu chrf --confidence -cin 50 -f text",
-    ],
+@cases(
+    "ref0 ref1 -i baseline slightly-better -par -parn 60 -m ter chrf bleu -f latex -sh -cw 2 -nc",
+    "ref0 -i baseline -pbs",
+    "--version",
+    "ref0 -i baseline -m bleu chrf --confidence -cin 50 -f text",
 )
-def test_the_command_line_prints_what_sacrebleus_prints(folder, arguments):
+def test_the_command_line_prints_what_sacrebleus_prints(arguments, folder):
     status, output, _ = command(arguments, folder, "sacrebleu")
     expected = status, output.replace("__main__.py", "sacrebleu")
     assert command(arguments, folder)[:2] == expected

@@ -13,6 +13,7 @@ import evalstats as es
 from evalstats.cli import main
 from evalstats.designs.arenas import arena
 from evalstats.designs.arenas.battles import BradleyTerry, as_battles
+from tests.helpers import bad_cases, cases, refuses
 
 
 def fixed():
@@ -233,8 +234,7 @@ def test_win_rates_of_two_systems():
     ties = es.wins([*rows, *[("old", "new", "tie (bothbad)")] * 5])
     assert scores(ties)["new"] == 32.5 / 50
     assert '5 of all 50 battles are "both bad", which is a tie.' in ties.notes
-    with pytest.raises(es.InputError, match="preferences must be of two systems, got 6: m0, m1"):
-        es.wins(fixed())
+    refuses("preferences must be of two systems, got 6: m0, m1", es.wins, fixed())
 
 
 def test_winners_are_written_in_many_ways():
@@ -245,45 +245,39 @@ def test_winners_are_written_in_many_ways():
     assert table.points.tolist() == [2] * 4 + [0] * 3 + [1] * 3
 
 
-@pytest.mark.parametrize(
-    "battles, message",
-    [
-        ([], "battles is empty; give at least two rows"),
-        ({"model_a": [], "model_b": [], "winner": []}, "battles is empty; give at least two rows"),
-        ([("a", "b")], r"battles must be rows \(model_a, model_b, winner\), got \('a', 'b'\)"),
-        ([("x", "x", "a")], "battles must be between two systems, got 'x' against itself in row 0"),
-        ([("x", "y", "z")], "battles must have a name,.*got 'z' for 'x' and 'y' in row 0"),
-        ([("x", "y", None)], "battles must have a name,.*got None"),
-        (
-            [("b", "c", "b")],
-            "it is both the name of a system and a side, and they disagree: write 'model_a' or 'model_b'",
-        ),
-        ([("x", None, "a")], "battles must be non-empty text, got None"),
-        ({"model_a": ["x"], "winner": ["a"]}, "must have columns model_a, model_b and winner"),
-        ("arena.csv", "got the path 'arena.csv'; es.compare_logs reads files"),
-    ],
+@bad_cases(
+    ([], "battles is empty; give at least two rows"),
+    ({"model_a": [], "model_b": [], "winner": []}, "battles is empty; give at least two rows"),
+    ([("a", "b")], r"battles must be rows \(model_a, model_b, winner\), got \('a', 'b'\)"),
+    ([("x", "x", "a")], "battles must be between two systems, got 'x' against itself in row 0"),
+    ([("x", "y", "z")], "battles must have a name,.*got 'z' for 'x' and 'y' in row 0"),
+    ([("x", "y", None)], "battles must have a name,.*got None"),
+    (
+        [("b", "c", "b")],
+        "it is both the name of a system and a side, and they disagree: write 'model_a' or 'model_b'",
+    ),
+    ([("x", None, "a")], "battles must be non-empty text, got None"),
+    ({"model_a": ["x"], "winner": ["a"]}, "must have columns model_a, model_b and winner"),
+    ("arena.csv", "got the path 'arena.csv'; es.compare_logs reads files"),
+    error=(es.InputError, TypeError),
 )
-def test_what_are_no_battles_is_refused(battles, message):
-    with pytest.raises((es.InputError, TypeError), match=message):
-        es.arena(battles)
+def test_what_are_no_battles_is_refused(battles):
+    es.arena(battles)
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"scale": "points"}, "scale must be one of log-odds, elo"),
-        (
-            {"groups": "prompt"},
-            "groups='prompt' is not a label of the battles; they have no labels",
-        ),
-        ({"groups": [1, 2]}, "groups must have one label per battle, got 2 for 300"),
-        ({"baseline": "m9"}, "baseline: 'm9' is not one of the systems; there are"),
-        ({"recover": 0.9}, "arena has no argument 'recover'"),
-    ],
+@bad_cases(
+    ({"scale": "points"}, "scale must be one of log-odds, elo"),
+    (
+        {"groups": "prompt"},
+        "groups='prompt' is not a label of the battles; they have no labels",
+    ),
+    ({"groups": [1, 2]}, "groups must have one label per battle, got 2 for 300"),
+    ({"baseline": "m9"}, "baseline: 'm9' is not one of the systems; there are"),
+    ({"recover": 0.9}, "arena has no argument 'recover'"),
+    error=(es.InputError, TypeError),
 )
-def test_options_that_are_not_for_strengths_are_refused(options, message):
-    with pytest.raises((es.InputError, TypeError), match=message):
-        es.arena(fixed(), **options)
+def test_options_that_are_not_for_strengths_are_refused(options):
+    es.arena(fixed(), **options)
 
 
 @pytest.fixture
@@ -338,15 +332,12 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, capsys):
         assert re.search(message, capsys.readouterr().err)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--human", "people.csv"), "--human is for scores of items, but these are battles;"),
-        (("--epochs", "pass^2"), "--epochs is for scores of items, but these are battles;"),
-        (("--unpaired",), "--unpaired needs the statistics of every segment, and a BattleTable"),
-    ],
+@cases(
+    (("--human", "people.csv"), "--human is for scores of items, but these are battles;"),
+    (("--epochs", "pass^2"), "--epochs is for scores of items, but these are battles;"),
+    (("--unpaired",), "--unpaired needs the statistics of every segment, and a BattleTable"),
 )
-def test_options_of_items_are_refused_of_battles(path, tmp_path, capsys, arguments, message):
+def test_options_of_items_are_refused_of_battles(arguments, message, path, tmp_path, capsys):
     (tmp_path / "people.csv").write_text("segment,score\n1,1\n")
     arguments = [str(tmp_path / x) if x.endswith(".csv") else x for x in arguments]
     assert main(["compare", path, *arguments]) == 2
@@ -434,8 +425,7 @@ def test_judges_of_mt_bench_and_arena_hard(tmp_path):
 
 def test_a_table_of_battles_is_compared():
     table, _ = as_battles(fixed())
-    with pytest.raises(es.InputError, match="aggregate must be 'micro' for battles"):
-        es.compare(table, aggregate="macro")
+    refuses("aggregate must be 'micro' for battles", es.compare, table, aggregate="macro")
     result = es.compare(replace(table, metric=BradleyTerry("elo")), **fast)
     assert scores(result) == pytest.approx(ARENA_RANK, abs=1e-6)
 

@@ -11,6 +11,7 @@ from evalstats.cli import main
 from evalstats.designs.judges import drawn_apart
 from evalstats.statistics.interchange import made_by, rebuilt
 from tests.conftest import first
+from tests.helpers import cases, refuses
 
 #: Resamples, where no number depends on how many there are.
 FEW = {"n_resamples": 199}
@@ -332,8 +333,7 @@ def test_a_table_a_column_and_lists_are_one(examples_folder):
     assert not any("Left out" in note for note in by_column.notes)
     # The column that people's scores are in is no metric, and what better is of it is not asked.
     path.write_text("\n".join(both).replace(",correct,", ",judge,"))
-    with pytest.raises(es.InputError, match="a higher or a lower judge is better"):
-        es.compare_logs(path, human="people", **FEW)
+    refuses("a higher or a lower judge is better", es.compare_logs, path, human="people", **FEW)
     for directions in (
         {"judge": "higher"},
         {"*": "higher"},
@@ -342,8 +342,7 @@ def test_a_table_a_column_and_lists_are_one(examples_folder):
         found = es.compare_logs(path, human="people", directions=directions, baseline="base", **FEW)
         assert found["tuned"].difference == by_column["tuned"].difference
     for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower people is")):
-        with pytest.raises(es.InputError, match=message):
-            es.compare_logs(path, human=human, **FEW)
+        refuses(message, es.compare_logs, path, human=human, **FEW)
     with pytest.raises(es.InputError, match="human must be one of at least two metrics,"):
         es.compare_logs(path, metric="people", human="people", **FEW)
     judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
@@ -359,46 +358,75 @@ A, B = [1.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]
 MEAN = es.Mean("pass")
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
-         "human must be a mapping with people's scores of each system (A, B), got list"),
-        (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
-         "human must have the systems A, B, got A ('B' is in only one of"),
-        (lambda: es.estimate(A, metric=MEAN, human=[1, None]),
-         "human must have one label per segment, None if people gave none: got 2 for 4 of"),
-        (lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
-         "people's labels must cover some of the segments but not all, got 0 of 4"),
-        (lambda: es.estimate(A, metric=MEAN, human=[1, 1, 0, 1]),
-         "people's labels must cover some of the segments but not all, got 4 of 4; if people labelled all"),
-        (lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
-         "references have no effect: pass does not use references; leave them out"),
-        (lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),
-         "human must be one list for all systems, since"),
-        (lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
-         "human replaces either scores or references, but the metrics are of both kinds;"),
-        (lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
-         "human must be left out when SegmentStatistics are given; extract them under es.Judged"),
-        (lambda: es.Judged("quality"),
-         "metric must be the metric of both judge and people (human= makes it Judged), got 'quality'"),
-        (lambda: es.compare({"a": [1, 0], "b": [1, 1]}, metrics=es.Judged(MEAN), human={}),
-         "of both judge and people (human= makes it Judged), got Judged already"),
-        (lambda: es.estimate(np.arange(9) * 1e200, metric=es.Mean("q"),
-                             human=[1e200, 2e200, 4e200, *[None] * 6]),
-         "has a gradient that is not finite or above 1e70; label more segments, or rescale the scores"),
-        (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
-        (lambda: es.Judged(MEAN).statistics([1, 2]),
-         "hypotheses[0] must be a pair, the judge's label and people's or None, got 1"),
-        (lambda: es.Judged(MEAN, judges=2).statistics([(1, 1)]),
-         "hypotheses[0] must be 2 judges' labels and people's or None, got (1, 1)"),
-        (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must be one per judge, 2, got 1"),
-        (lambda: es.Judged(MEAN, judges=0), "judges must be at least 1, got 0"),
-        (lambda: es.estimate({"A": [[1, 0], [1, 1, 0], [0, 1]]}, metrics=MEAN,
-                             human={"A": [1, None, 0]}),
-         "system 'A'[1] must have labels of 2 judges, like the first one, got [1, 1, 0]"),
-    ],
-)  # fmt: skip
+@cases(
+    (
+        lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
+        "human must be a mapping with people's scores of each system (A, B), got list",
+    ),
+    (
+        lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
+        "human must have the systems A, B, got A ('B' is in only one of",
+    ),
+    (
+        lambda: es.estimate(A, metric=MEAN, human=[1, None]),
+        "human must have one label per segment, None if people gave none: got 2 for 4 of",
+    ),
+    (
+        lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
+        "people's labels must cover some of the segments but not all, got 0 of 4",
+    ),
+    (
+        lambda: es.estimate(A, metric=MEAN, human=[1, 1, 0, 1]),
+        "people's labels must cover some of the segments but not all, got 4 of 4; if people labelled all",
+    ),
+    (
+        lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
+        "references have no effect: pass does not use references; leave them out",
+    ),
+    (
+        lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),
+        "human must be one list for all systems, since",
+    ),
+    (
+        lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
+        "human replaces either scores or references, but the metrics are of both kinds;",
+    ),
+    (
+        lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
+        "human must be left out when SegmentStatistics are given; extract them under es.Judged",
+    ),
+    (
+        lambda: es.Judged("quality"),
+        "metric must be the metric of both judge and people (human= makes it Judged), got 'quality'",
+    ),
+    (
+        lambda: es.compare({"a": [1, 0], "b": [1, 1]}, metrics=es.Judged(MEAN), human={}),
+        "of both judge and people (human= makes it Judged), got Judged already",
+    ),
+    (
+        lambda: es.estimate(
+            np.arange(9) * 1e200, metric=es.Mean("q"), human=[1e200, 2e200, 4e200, *[None] * 6]
+        ),
+        "has a gradient that is not finite or above 1e70; label more segments, or rescale the scores",
+    ),
+    (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
+    (
+        lambda: es.Judged(MEAN).statistics([1, 2]),
+        "hypotheses[0] must be a pair, the judge's label and people's or None, got 1",
+    ),
+    (
+        lambda: es.Judged(MEAN, judges=2).statistics([(1, 1)]),
+        "hypotheses[0] must be 2 judges' labels and people's or None, got (1, 1)",
+    ),
+    (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must be one per judge, 2, got 1"),
+    (lambda: es.Judged(MEAN, judges=0), "judges must be at least 1, got 0"),
+    (
+        lambda: es.estimate(
+            {"A": [[1, 0], [1, 1, 0], [0, 1]]}, metrics=MEAN, human={"A": [1, None, 0]}
+        ),
+        "system 'A'[1] must have labels of 2 judges, like the first one, got [1, 1, 0]",
+    ),
+)
 def test_bad_input_is_told(call, message):
     with pytest.raises(es.InputError) as caught:
         call()
@@ -421,8 +449,7 @@ def test_tables_that_do_not_fit_are_told(examples_folder, tmp_path):
     for name, (content, message) in cases.items():
         path = tmp_path / f"{name}.csv"
         path.write_text("\n".join(content))
-        with pytest.raises(es.InputError, match=message):
-            es.compare_logs(answers, metric="correct", human=path)
+        refuses(message, es.compare_logs, answers, metric="correct", human=path)
     path = tmp_path / "more.csv"
     path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
     result = es.compare_logs(answers, metric="correct", human=path, **FEW)
@@ -465,8 +492,7 @@ def test_a_file_of_statistics_has_its_metric(tmp_path, weight):
 def test_a_file_of_a_judge_of_judges_is_refused():
     record = made_by(es.Judged(es.Mean("quality")))
     record["parameters"]["metric"] = dict(record)
-    with pytest.raises(es.InputError, match="a judge cannot have a judge"):
-        rebuilt(record)
+    refuses("a judge cannot have a judge", rebuilt, record)
 
 
 def test_a_file_that_is_not_there_is_no_column(examples_folder, capsys):

@@ -11,6 +11,7 @@ import pytest
 import evalstats as es
 from evalstats.data import load_sample
 from evalstats.metrics.ratios import MeanOfRuns
+from tests.helpers import cases, refuses
 
 SAMPLE = load_sample()
 #: A few groups of one segment, and others of more; strata of several sizes, of whole groups.
@@ -271,8 +272,7 @@ def test_what_has_no_moments_is_refused():
         (table, {"strata": "topic"}, "strata='topic' is not a label of the segments;"),
         (table, {"groups": ["x"] * 480, "strata": "domain"}, "each group must lie in one stratum"),
     ):
-        with pytest.raises(es.InputError, match=message):
-            es.Moments.of(statistics, **labels)
+        refuses(message, es.Moments.of, statistics, **labels)
 
 
 def test_segments_are_called_as_the_statistics_call_them():
@@ -309,19 +309,16 @@ def test_files_are_what_was_saved(table, labels, tmp_path):
     given = {} if table.metric.name != "judge" else {"metric": table.metric}
     assert es.Moments.load(tmp_path / "part.npz", **given) == moments
     assert hash(es.Moments.load(tmp_path / "part.npz")) == hash(moments)
-    with pytest.raises(es.InputError, match=r"path must end in \.npz"):
-        moments.save(tmp_path / "part")
+    refuses(r"path must end in \.npz", moments.save, tmp_path / "part")
 
 
 def test_what_is_no_file_of_moments_is_refused(tmp_path):
     path = tmp_path / "x.npz"
     table = extracted("bleu")
     table.save(path)
-    with pytest.raises(es.InputError, match=r"cannot load moments from .*not a file in"):
-        es.Moments.load(path)
+    refuses(r"cannot load moments from .*not a file in", es.Moments.load, path)
     es.Moments.of(table).save(path)
-    with pytest.raises(es.InputError, match="its metric is BLEU"):
-        es.Moments.load(path, "chrf")
+    refuses("its metric is BLEU", es.Moments.load, path, "chrf")
 
 
 def bounds(moments, **options):
@@ -352,8 +349,7 @@ def test_what_moments_do_not_know_is_said():
     assert es.compare(moments, n_resamples=99, rng=3)[0] == es.compare(moments)[0]
     with pytest.raises(es.InputError, match=r"influence needs .* a Moments keeps sums and"):
         es.compare(replace_systems(moments, 2)).influence()
-    with pytest.raises(es.InputError, match="needs strata"):
-        es.compare(moments, aggregate="macro")
+    refuses("needs strata", es.compare, moments, aggregate="macro")
     # Without counts of what differs all units are, and the results say so.
     unknown = replace(moments, differing=None)
     result = es.compare(unknown)
@@ -371,18 +367,15 @@ def of_rows(rows):
     return replace(moments_of(table), differing=None)
 
 
-@pytest.mark.parametrize(
-    "apart, mean, unit, is_known",
-    [
-        (1e-6, 0, 1, True),
-        (1e-7, 0, 1, False),
-        (0.3, 1e6, 1, True),
-        (0.3, 1e7, 1, False),
-        (0.3, 1e10, 1, False),
-        (1e-7, 0, 1e100, False),
-        (0.3, 1, 1e-140, True),
-        (0.3, 1, 1e-165, False),
-    ],
+@cases(
+    (1e-6, 0, 1, True),
+    (1e-7, 0, 1, False),
+    (0.3, 1e6, 1, True),
+    (0.3, 1e7, 1, False),
+    (0.3, 1e10, 1, False),
+    (1e-7, 0, 1e100, False),
+    (0.3, 1, 1e-140, True),
+    (0.3, 1, 1e-165, False),
 )
 def test_a_variance_that_rounding_hides_is_refused(apart, mean, unit, is_known):
     """200 segments whose difference has this standard deviation, beside scores of 1."""
@@ -395,8 +388,7 @@ def test_a_variance_that_rounding_hides_is_refused(apart, mean, unit, is_known):
             error = np.std(rows[:, 1] - rows[:, 0], ddof=1) / 200**0.5
             assert es.compare(moments)[0].standard_error == pytest.approx(error, rel=0.03)
             continue
-        with pytest.raises(es.InputError, match="m of 's0' and 's1' differ too little:"):
-            es.compare(moments)
+        refuses("m of 's0' and 's1' differ too little:", es.compare, moments)
         assert len(es.estimate(moments)) == 2
 
 
@@ -410,33 +402,29 @@ def test_equal_and_constant_systems_have_nothing_to_hide(other):
     assert (d.low, d.high) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"n": 0}, "n must be at least 1"),
-        ({"n": 2.5}, "n must be whole numbers"),
-        ({"sums": [[1, 2]]}, r"sums must have shape \(2, 2\), got \(1, 2\)"),
-        ({"sums": [[np.nan, 2], [1, 2]]}, "sums must be finite numbers"),
-        ({"products": np.ones((2, 2))}, r"products must have shape \(4, 4\)"),
-        ({"products": np.triu(np.full((4, 4), 9))}, "products must be symmetric"),
-        ({"products": np.eye(4)}, "products are impossible for 4 numbers that sum to 4:"),
-        ({"differing": [[0, 5], [5, 0]]}, "differing must count units, 0 to 4"),
-        ({"differing": [[0, 1], [2, 0]]}, "the same for both systems of a pair"),
-        ({"strata": ["a", "b"]}, r"n must have shape \(2,\)"),
-        ({"unit": ""}, "unit must"),
-        ({"offsets": [[1, 2]]}, "offsets"),
-        ({"sizes": [2, 2]}, "sizes at least n"),
-        ({"metric": MeanOfRuns(es.Ratio("share"), 2)}, "moments do not support several runs"),
-        ({"systems": ["A", "A"]}, "system names must be"),
-    ],
+@cases(
+    ({"n": 0}, "n must be at least 1"),
+    ({"n": 2.5}, "n must be whole numbers"),
+    ({"sums": [[1, 2]]}, r"sums must have shape \(2, 2\), got \(1, 2\)"),
+    ({"sums": [[np.nan, 2], [1, 2]]}, "sums must be finite numbers"),
+    ({"products": np.ones((2, 2))}, r"products must have shape \(4, 4\)"),
+    ({"products": np.triu(np.full((4, 4), 9))}, "products must be symmetric"),
+    ({"products": np.eye(4)}, "products are impossible for 4 numbers that sum to 4:"),
+    ({"differing": [[0, 5], [5, 0]]}, "differing must count units, 0 to 4"),
+    ({"differing": [[0, 1], [2, 0]]}, "the same for both systems of a pair"),
+    ({"strata": ["a", "b"]}, r"n must have shape \(2,\)"),
+    ({"unit": ""}, "unit must"),
+    ({"offsets": [[1, 2]]}, "offsets"),
+    ({"sizes": [2, 2]}, "sizes at least n"),
+    ({"metric": MeanOfRuns(es.Ratio("share"), 2)}, "moments do not support several runs"),
+    ({"systems": ["A", "A"]}, "system names must be"),
 )
 def test_moments_that_cannot_be(change, message):
     rows = np.array([[1, 1, 0, 1], [1, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 1]])
     known = {"systems": ["A", "B"], "metric": es.Ratio("share"), "n": 4}
     known |= {"sums": rows.sum(0).reshape(2, 2), "products": rows.T @ rows}
     es.Moments(**known)
-    with pytest.raises(es.InputError, match=message):
-        es.Moments(**known | change)
+    refuses(message, es.Moments, **known | change)
 
 
 # The query, in SQLite, which is here wherever Python is. (`test_engines` has DuckDB.)
@@ -518,52 +506,40 @@ def test_what_a_query_finds_wrong(database):
         return es.Moments.from_rows(connection.execute(query), table.systems, "bleu")
 
     connection.execute(f"UPDATE {known[0]} SET domain = 'q' WHERE rowid = 3")
-    with pytest.raises(es.InputError, match="1 groups lie in several strata"):
-        asked(groups="document", strata="domain")
+    refuses("1 groups lie in several strata", asked, groups="document", strata="domain")
     asked(groups="document")
     connection.execute(f"UPDATE {known[0]} SET document = NULL WHERE rowid IN (5, 8)")
-    with pytest.raises(es.InputError, match="2 rows of the table contain a null;"):
-        asked(groups="document")
+    refuses("2 rows of the table contain a null;", asked, groups="document")
     asked(strata="domain")
     connection.execute(f'UPDATE {known[0]} SET "baseline sys_len" = NULL WHERE rowid = 9')
-    with pytest.raises(
-        es.InputError, match=r"shows of stratum 'x' that 1 rows of the table.* null"
-    ):
-        asked(strata="domain")
+    refuses(r"shows of stratum 'x' that 1 rows of the table.* null", asked, strata="domain")
     connection.execute(f"DELETE FROM {known[0]}")
-    with pytest.raises(es.InputError, match="found no segments"):
-        asked()
-    with pytest.raises(es.InputError, match="found no segments"):
-        asked(strata="domain")
+    refuses("found no segments", asked)
+    refuses("found no segments", asked, strata="domain")
     with pytest.raises(es.InputError, match="row must have the 260 columns of moments_query"):
         es.Moments.from_rows([[1, 2, 3]], table.systems, "bleu")
     query = es.moments_query("sqlite_schema", ["a"], es.Mean("q"), {"a": [1, 1]})
     twice = [(*row[:2], 2, *row[3:]) for row in connection.execute(query)] * 2
-    with pytest.raises(es.InputError, match="rows must have one row per"):
-        es.Moments.from_rows(twice, ["a"], es.Mean("q"))
+    refuses("rows must have one row per", es.Moments.from_rows, twice, ["a"], es.Mean("q"))
 
 
-@pytest.mark.parametrize(
-    "change, message",
-    [
-        ({"columns": {"a": ["x", 1]}}, "columns must have the columns of each system, a, b"),
-        (
-            {"columns": {"a": ["x"], "b": ["y", 1]}},
-            "columns must be 2 per system, sum, count, got 1",
-        ),
-        ({"columns": {"a": ["x", 1.5], "b": ["y", 1]}}, "columns must be names, got 1.5"),
-        ({"columns": {"a": ["x`", 1], "b": ["y", 1]}, "quote": "`"}, "cannot be quoted with `"),
-        ({"groups": "a\nb"}, "groups has .* cannot be quoted"),
-        ({"table": "a..b"}, "table has '', which cannot be quoted"),
-        ({"quote": "'"}, "quote must be one of"),
-    ],
+@cases(
+    ({"columns": {"a": ["x", 1]}}, "columns must have the columns of each system, a, b"),
+    (
+        {"columns": {"a": ["x"], "b": ["y", 1]}},
+        "columns must be 2 per system, sum, count, got 1",
+    ),
+    ({"columns": {"a": ["x", 1.5], "b": ["y", 1]}}, "columns must be names, got 1.5"),
+    ({"columns": {"a": ["x`", 1], "b": ["y", 1]}, "quote": "`"}, "cannot be quoted with `"),
+    ({"groups": "a\nb"}, "groups has .* cannot be quoted"),
+    ({"table": "a..b"}, "table has '', which cannot be quoted"),
+    ({"quote": "'"}, "quote must be one of"),
 )
 def test_queries_that_cannot_be(change, message):
     known = {"table": "t", "systems": ["a", "b"], "metric": es.Mean("q")}
     known |= {"columns": {"a": ["x", 1], "b": ["y", 1]}}
     assert es.moments_query(**known)
-    with pytest.raises(es.InputError, match=message):
-        es.moments_query(**known | change)
+    refuses(message, es.moments_query, **known | change)
 
 
 def test_names_do_not_end_their_quotes():

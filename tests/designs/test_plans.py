@@ -11,6 +11,7 @@ import pytest
 import evalstats as es
 from evalstats.data import load_sample
 from evalstats.designs.plans import Planned, drawn, penalty, probabilities, residual_squares
+from tests.helpers import refuses
 
 SOLVED = es.Mean("solved")
 
@@ -245,17 +246,15 @@ def test_groups_are_drawn_whole_and_strata_each():
     with pytest.raises(es.InputError, match="its items were drawn within each stratum"):
         es.compare(data, groups="group", strata=(["x"] * 5 + ["y"] * 5) * 40)
     for wrong in ({"strata": "stratum"}, {"groups": [i // 3 for i in range(400)]}):
-        with pytest.raises(es.InputError, match=r"groups must be the plan's \(group\)"):
-            es.compare(data, **wrong)
+        refuses(r"groups must be the plan's \(group\)", es.compare, data, **wrong)
     few = es.plan(earlier, metrics=SOLVED, n=200, strata=["x"] * 398 + ["y"] * 2)
     data_of_few = few.data({"old": earlier["agent 1"], "new": of_plan(few, new)})
     with pytest.raises(es.InputError, match=r"at least 2 run items in each stratum, but 'y' has 1"):
         es.compare(data_of_few, strata="stratum", aggregate="macro")
     # Defect: they were pooled in silence.
-    with pytest.raises(
-        es.InputError, match=r"strata are missing: .*stratum; give strata='stratum'"
-    ):
-        es.compare(data, groups="group")
+    refuses(
+        r"strata are missing: .*stratum; give strata='stratum'", es.compare, data, groups="group"
+    )
 
 
 def test_texts_logs_questions_and_several_new_systems():
@@ -273,10 +272,8 @@ def test_texts_logs_questions_and_several_new_systems():
     assert len(result.by(["a", "b"] * 240)) == 18
     two = plan.data({base: sample.systems[base], "new": parts[others[-1]]}, sample.references)
     assert es.gate(two, baseline=base, margin=5, n_resamples=99).verdict == "passed"
-    with pytest.raises(es.InputError, match="drawn from all items together"):
-        es.compare(data, strata=sample.documents)
-    with pytest.raises(es.InputError, match="metric must be"):
-        es.SequentialTest(480).look(two[0], base)
+    refuses("drawn from all items together", es.compare, data, strata=sample.documents)
+    refuses("metric must be", es.SequentialTest(480).look, two[0], base)
     with pytest.raises(
         es.InputError, match="references must be the references that the plan was made with"
     ):
@@ -309,10 +306,8 @@ def test_items_with_ids_may_come_in_any_order_and_no_others():
     (same,) = plan.data({"old": earlier["agent 0"], "new": of_plan(plan, new)})
     assert found.values.tolist() == same.values.tolist()
     odd = es.extract({"new": [1.0]}, metric=SOLVED, segment_ids=["q99"])
-    with pytest.raises(es.InputError, match="statistics must be of the plan's 40 items; 'q99' is"):
-        plan.data(odd)
-    with pytest.raises(es.InputError, match="got 39 rows"):
-        plan.data(es.extract({"new": new[:39]}, metric=SOLVED))
+    refuses("statistics must be of the plan's 40 items; 'q99' is", plan.data, odd)
+    refuses("got 39 rows", plan.data, es.extract({"new": new[:39]}, metric=SOLVED))
 
 
 def test_a_plan_is_a_file_and_a_report(tmp_path):
@@ -343,8 +338,7 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
         ({"expected": [fields["expected"][0] | {"sums": [[1.0, 1.0]] * 399 + [[1.0]]}]}, ""),
     ):
         (tmp_path / "odd.json").write_text(json.dumps({**fields, **wrong}))
-        with pytest.raises(es.InputError, match=f"cannot load .*which must be a plan.*{said}"):
-            es.Plan.load(tmp_path / "odd.json")
+        refuses(f"cannot load .*which must be a plan.*{said}", es.Plan.load, tmp_path / "odd.json")
     with pytest.raises(es.InputError, match="metrics must be the metrics of the plan,"):
         es.Plan.load(tmp_path / "plan.json", [es.Mean("other")])
 
@@ -373,8 +367,7 @@ def test_what_cannot_be_planned_is_said():
         ({"groups": {"a": [0, 1] * 200, "b": [0, 0, 1, 1] * 100}}, "groups"),
     ):
         given = {"earlier": agents()[0], "metrics": SOLVED, "n": 100, **change}
-        with pytest.raises(es.InputError, match=match):
-            es.plan(**given)
+        refuses(match, es.plan, **given)
     # Whoever gives scores without texts reads of items, not of segments, in all of a plan.
     alone = es.plan({"a": [1.0, 0.0] * 200}, metrics=SOLVED, n=50)
     assert alone.notes == ("50 items drawn: below 100, intervals and p-values are rough.",)
@@ -392,14 +385,11 @@ def test_systems_were_run_on_all_items_or_on_those_of_the_plan():
         ({other: 1.0}, f"'new' was run on item {other}, which was not drawn"),
     ):
         part = [change.get(i, x) for i, x in enumerate(of_plan(plan, new))]
-        with pytest.raises(es.InputError, match=match):
-            plan.data({"new": part})
-    with pytest.raises(es.InputError, match="must have 400 outputs"):
-        plan.data({"new": new[:9]})
+        refuses(match, plan.data, {"new": part})
+    refuses("must have 400 outputs", plan.data, {"new": new[:9]})
     with pytest.raises(es.InputError, match="metrics must be the metrics of the plan, solved,"):
         plan.data(es.extract({"new": new}, metric=es.Mean("other")))
-    with pytest.raises(es.InputError, match=r"needs the plan; use Plan\.data"):
-        es.extract({"new": new}, metric=Planned(SOLVED))
+    refuses(r"needs the plan; use Plan\.data", es.extract, {"new": new}, metric=Planned(SOLVED))
 
 
 def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatch, typed):
@@ -413,8 +403,7 @@ def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatc
     rows = [f"{name},{new[int(name[1:])]:g}" for name in plan.items]
     (tmp_path / "new.csv").write_text("\n".join(["id,score", *rows]))
     with_plan = ("new.csv", "--plan", "plan.json", "--resamples", "99")
-    with pytest.raises(es.InputError, match="must be a plan of 'evalstats plan"):
-        es.Plan.load("a.csv")
+    refuses("must be a plan of 'evalstats plan", es.Plan.load, "a.csv")
     out = typed("compare", "a.csv", *with_plan)
     assert "new was run on 100 of 400 items" in out
     for words in (("gate", "--baseline", "a.csv", "--margin", "0.5"), ("estimate",)):
@@ -438,5 +427,4 @@ def test_a_plan_of_no_items_is_refused():
     rng = np.random.default_rng(0)
     earlier = {name: rng.random(400).tolist() for name in "ab"}
     asked = {"metrics": es.Mean("m"), "n": 2, "groups": [i // 40 for i in range(400)], "rng": 1}
-    with pytest.raises(es.InputError, match="n must be at least 80, because groups have up to 40"):
-        es.plan(earlier, **asked)
+    refuses("n must be at least 80, because groups have up to 40", es.plan, earlier, **asked)

@@ -6,24 +6,20 @@ from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 from scipy.stats import multivariate_normal
 
-import evalstats as es
 from evalstats.designs import spending as looks
 from evalstats.designs.spending import NormalLooks, levels
+from tests.helpers import cases, refuses
 
 
 def bounds(found):
     return (-ndtri(found)).round(4).tolist()
 
 
-@pytest.mark.parametrize(
-    ("n", "alpha", "spending", "expected"),
-    [
-        (2, 0.025, "obrien-fleming", [2.9626, 1.9686]),
-        (5, 0.025, "pocock", [2.4380, 2.4268, 2.4102, 2.3966, 2.3860]),
-        (8, 0.05, "obrien-fleming",
-         [5.4210, 3.7496, 3.0019, 2.5664, 2.2768, 2.0672, 1.9065, 1.7783]),
-    ],
-)  # fmt: skip
+@cases(
+    (2, 0.025, "obrien-fleming", [2.9626, 1.9686]),
+    (5, 0.025, "pocock", [2.4380, 2.4268, 2.4102, 2.3966, 2.3860]),
+    (8, 0.05, "obrien-fleming", [5.4210, 3.7496, 3.0019, 2.5664, 2.2768, 2.0672, 1.9065, 1.7783]),
+)
 def test_levels_are_those_of_lan_and_demets(n, alpha, spending, expected):
     assert bounds(levels(np.arange(1, n + 1) / n, alpha, spending)) == expected
 
@@ -65,30 +61,26 @@ def test_a_look_that_may_spend_nothing_has_no_level_and_later_ones_have_all():
     assert found[1] == pytest.approx(0.05, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("fractions", "options", "message"),
-    [
-        ([], {"spending": "haybittle"}, None),
-        (
-            [0.5],
-            {"spending": "haybittle"},
-            "spending must be one of obrien-fleming, pocock,.* or a",
-        ),
-        ([0.5, 0.5], {}, "fractions must be numbers above 0, each larger than the previous one,"),
-        ([0.0, 1.0], {}, "fractions must be numbers above 0"),
-        ([[0.5]], {}, "fractions must be numbers above 0"),
-        (["half"], {}, "fractions must be numbers above 0"),
-        ([0.5], {"alpha": 0.6}, "alpha must be between 0 and 0.5, got 0.6"),
-        ([0.5], {"spending": lambda t: 2.0}, "spending must be a share of the level, 0 to 1"),
-    ],
+@cases(
+    ([], {"spending": "haybittle"}, None),
+    (
+        [0.5],
+        {"spending": "haybittle"},
+        "spending must be one of obrien-fleming, pocock,.* or a",
+    ),
+    ([0.5, 0.5], {}, "fractions must be numbers above 0, each larger than the previous one,"),
+    ([0.0, 1.0], {}, "fractions must be numbers above 0"),
+    ([[0.5]], {}, "fractions must be numbers above 0"),
+    (["half"], {}, "fractions must be numbers above 0"),
+    ([0.5], {"alpha": 0.6}, "alpha must be between 0 and 0.5, got 0.6"),
+    ([0.5], {"spending": lambda t: 2.0}, "spending must be a share of the level, 0 to 1"),
 )
 def test_bad_plans_are_refused(fractions, options, message):
     asked = {"alpha": 0.05, **options}
     if message is None:
         assert levels(fractions, **asked).size == 0
         return
-    with pytest.raises(es.InputError, match=message):
-        levels(fractions, **asked)
+    refuses(message, levels, fractions, **asked)
 
 
 def test_the_sequence_is_its_radius_and_its_pvalue_its_dual():

@@ -14,7 +14,7 @@ from evalstats.designs.trials.cases import Repeats
 from evalstats.designs.trials.metrics import chance_in_trials
 from evalstats.inference import student
 from tests.conftest import first
-from tests.helpers import score_of
+from tests.helpers import bad_cases, cases, refuses, score_of
 
 #: 4 trials of each of 50 tasks: historical_trajectories/gpt-4o-airline.json of
 #: https://github.com/sierra-research/tau-bench. What is published of them: its README (pass^k) and
@@ -105,37 +105,31 @@ def test_chance_in_trials_is_that_of_scipys_beta_binomial_posterior():
     np.testing.assert_allclose(found, expected, rtol=0.01)
 
 
-@pytest.mark.parametrize(
-    ("metric", "trials", "message"),
-    [
-        (es.PassAll(3), [[1, 1, 1], [1, 0]], r"hypotheses\[1\] has 2 trials, but pass\^3 needs at"),
-        (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, but pass@2 needs at least 2"),
-        (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, but flips@2 needs at"),
-        (es.FlipRate(), [[1], [0]], r"flips needs at least 2"),
-        (es.PassAll(1), [[1], [0, 2]], r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; 1 is a right"),
-        (
-            es.PassAll(1),
-            [[1], [None]],
-            r"hypotheses\[1\]\[0\] must be 0 or 1, got None; leave out trials that",
-        ),
-        (es.PassAll(1), np.array([[1, np.nan]]), r"\[0\]\[1\] must be 0 or 1, got .*nan.*; leave"),
-        (es.PassAll(1), [[1], ["1"]], r"hypotheses\[1\]\[0\] must be 0 or 1, got '1'"),
-        (es.PassAll(1), [1, 0], r"hypotheses\[0\] must be a list of 0 and 1, one per trial, got 1"),
-        (es.PassAll(1), ["10", "01"], r"hypotheses\[0\] must be a list of 0 and 1"),
-    ],
+@bad_cases(
+    (es.PassAll(3), [[1, 1, 1], [1, 0]], r"hypotheses\[1\] has 2 trials, but pass\^3 needs at"),
+    (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, but pass@2 needs at least 2"),
+    (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, but flips@2 needs at"),
+    (es.FlipRate(), [[1], [0]], r"flips needs at least 2"),
+    (es.PassAll(1), [[1], [0, 2]], r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; 1 is a right"),
+    (
+        es.PassAll(1),
+        [[1], [None]],
+        r"hypotheses\[1\]\[0\] must be 0 or 1, got None; leave out trials that",
+    ),
+    (es.PassAll(1), np.array([[1, np.nan]]), r"\[0\]\[1\] must be 0 or 1, got .*nan.*; leave"),
+    (es.PassAll(1), [[1], ["1"]], r"hypotheses\[1\]\[0\] must be 0 or 1, got '1'"),
+    (es.PassAll(1), [1, 0], r"hypotheses\[0\] must be a list of 0 and 1, one per trial, got 1"),
+    (es.PassAll(1), ["10", "01"], r"hypotheses\[0\] must be a list of 0 and 1"),
 )
-def test_what_is_no_trial_is_refused_by_name(metric, trials, message):
-    with pytest.raises(es.InputError, match=message):
-        es.estimate({"A": trials}, metrics=metric)
+def test_what_is_no_trial_is_refused_by_name(metric, trials):
+    es.estimate({"A": trials}, metrics=metric)
 
 
 def test_unlike_numbers_of_trials_need_a_k_for_flips():
     message = r"flips of all trials needs the same number of trials for every item, got 3 to 7.*FlipRate\(3\)"
-    with pytest.raises(es.InputError, match=message):
-        es.estimate(uneven(1), metric=es.FlipRate())
+    refuses(message, es.estimate, uneven(1), metric=es.FlipRate())
     systems = {"A": [[1, 0]] * 5, "B": [[1, 0, 1]] * 5}
-    with pytest.raises(es.InputError, match=r"got 2 to 3.*FlipRate\(2\)"):
-        es.compare(systems, metrics=es.FlipRate())
+    refuses(r"got 2 to 3.*FlipRate\(2\)", es.compare, systems, metrics=es.FlipRate())
     assert len(es.compare(systems, metrics=es.FlipRate(2), n_resamples=99)) == 1
 
 
@@ -145,8 +139,7 @@ def test_statistics_that_no_trials_have_are_refused():
         ([1, 4, 1.5, 1], "is not a whole number, but"),
         ([1, 4, 2, -1], "is negative, but"),
     ):
-        with pytest.raises(es.InputError, match=message):
-            es.SegmentStatistics([[row]], ["A"], es.PassAll(2))
+        refuses(message, es.SegmentStatistics, [[row]], ["A"], es.PassAll(2))
 
 
 def test_outcomes_of_items_are_counted():
@@ -168,16 +161,13 @@ def log(path, trials, systems=("A",)):
     return path
 
 
-@pytest.mark.parametrize(
-    ("epochs", "metric"),
-    [
-        ("pass^4", es.PassAll(4)),
-        ("pass@2", es.PassAny(2)),
-        ("flips", es.FlipRate()),
-        ("flips@2", es.FlipRate(2)),
-    ],
+@cases(
+    ("pass^4", es.PassAll(4)),
+    ("pass@2", es.PassAny(2)),
+    ("flips", es.FlipRate()),
+    ("flips@2", es.FlipRate(2)),
 )
-def test_answers_in_logs_are_trials(tmp_path, epochs, metric):
+def test_answers_in_logs_are_trials(epochs, metric, tmp_path):
     path = log(tmp_path / "airline.csv", TRIALS)
     (found,) = es.estimate_logs(path, epochs=epochs, n_resamples=99)
     plain = es.estimate(TRIALS, metric=metric, n_resamples=99)
@@ -206,26 +196,22 @@ def test_several_k_are_metrics_of_the_same_items(tmp_path, capsys):
     assert [d.metric for d in apart] == ["reward pass^1", "reward pass^2"]
 
 
-@pytest.mark.parametrize(
-    ("epochs", "scores", "message"),
-    [
-        (["pass^2", "pass^2"], "1,1", "different ones without 'runs', got pass.2, pass.2"),
-        (["pass^2", "runs"], "1,1", "different ones without 'runs', got pass.2, runs"),
-        (4, "1,1", "epochs must be a list of words, got int"),
-        ("pass^5", "1,1", r"item 'task 0' has 4 trials, but reward pass\^5 needs at least 5"),
-        (
-            "pass^2",
-            "1,0.5",
-            r"epochs='pass\^2' counts the answers with a score of 1, but scores of",
-        ),
-        ("passes", "1,1", r"epochs must be one of mean, runs, pass\^K, .*; got 'passes'"),
-    ],
+@cases(
+    (["pass^2", "pass^2"], "1,1", "different ones without 'runs', got pass.2, pass.2"),
+    (["pass^2", "runs"], "1,1", "different ones without 'runs', got pass.2, runs"),
+    (4, "1,1", "epochs must be a list of words, got int"),
+    ("pass^5", "1,1", r"item 'task 0' has 4 trials, but reward pass\^5 needs at least 5"),
+    (
+        "pass^2",
+        "1,0.5",
+        r"epochs='pass\^2' counts the answers with a score of 1, but scores of",
+    ),
+    ("passes", "1,1", r"epochs must be one of mean, runs, pass\^K, .*; got 'passes'"),
 )
-def test_answers_that_are_no_trials_are_refused(tmp_path, epochs, scores, message):
+def test_answers_that_are_no_trials_are_refused(epochs, scores, message, tmp_path):
     one, two = scores.split(",")
     path = log(tmp_path / "log.csv", [[1, 0, one, two], [0, 0, 0, 1]])
-    with pytest.raises(es.InputError, match=message):
-        es.estimate_logs(path, epochs=epochs)
+    refuses(message, es.estimate_logs, path, epochs=epochs)
 
 
 def test_a_mean_in_a_log_knows_its_answers(tmp_path):
@@ -317,23 +303,19 @@ def test_a_total_of_such_items_adds_the_errors_of_its_tasks(few_items):
     assert both.standard_error == pytest.approx(alone / 2**0.5, rel=1e-2)
 
 
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (
-            lambda t: es.compare(t, groups=[i // 2 for i in range(50)]),
-            "items 'all' needs items that both",
-        ),
-        (lambda t: es.compare(t, paired=False), "items 'all' needs items that both"),
-        (lambda t: es.compare(t).power(difference=0.1), "'all': power is about other items"),
-        (lambda t: es.compare(t).influence(), "'all': influence is about other items"),
-        (lambda t: es.PassAll(1, items="some"), "items must be one of drawn, all; got 'some'"),
-    ],
+@cases(
+    (
+        lambda t: es.compare(t, groups=[i // 2 for i in range(50)]),
+        "items 'all' needs items that both",
+    ),
+    (lambda t: es.compare(t, paired=False), "items 'all' needs items that both"),
+    (lambda t: es.compare(t).power(difference=0.1), "'all': power is about other items"),
+    (lambda t: es.compare(t).influence(), "'all': influence is about other items"),
+    (lambda t: es.PassAll(1, items="some"), "items must be one of drawn, all; got 'some'"),
 )
-def test_what_is_about_other_items_is_refused(few_items, asked, message):
+def test_what_is_about_other_items_is_refused(asked, message, few_items):
     table = es.extract(few_items, metric=es.PassAll(1, items="all"))
-    with pytest.raises(es.InputError, match=re.escape(message)):
-        asked(table)
+    refuses(re.escape(message), asked, table)
 
 
 def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer():
@@ -449,21 +431,17 @@ def test_the_table_says_what_is_cheapest(tmp_path, capsys):
     assert "--price: expected two prices, such as 10,1; got '10'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("metric", "options", "message"),
-    [
-        (es.PassAll(3), {"trials": 3}, r"trials of pass\^3 needs a pilot with at least 6 trials"),
-        (es.PassAll(1), {"price": (1, 1)}, "price needs the difference"),
-        (es.PassAll(1), {"difference": 0.1, "price": (0, 0)}, "price must be two numbers of at"),
-        (es.PassAll(1), {"difference": 0.1, "price": (1,)}, "price must be two numbers of at"),
-        (es.PassAll(1), {"difference": 0.1, "price": (1, -1)}, "price must be .*-1"),
-        (es.PassAll(1), {"trials": 0}, "trials must be at least 1, got 0"),
-        (es.PassAll(1), {"trials": 2, "groups": [0, 1] * 20}, "but this is.* of groups"),
-    ],
+@bad_cases(
+    (es.PassAll(3), {"trials": 3}, r"trials of pass\^3 needs a pilot with at least 6 trials"),
+    (es.PassAll(1), {"price": (1, 1)}, "price needs the difference"),
+    (es.PassAll(1), {"difference": 0.1, "price": (0, 0)}, "price must be two numbers of at"),
+    (es.PassAll(1), {"difference": 0.1, "price": (1,)}, "price must be two numbers of at"),
+    (es.PassAll(1), {"difference": 0.1, "price": (1, -1)}, "price must be .*-1"),
+    (es.PassAll(1), {"trials": 0}, "trials must be at least 1, got 0"),
+    (es.PassAll(1), {"trials": 2, "groups": [0, 1] * 20}, "but this is.* of groups"),
 )
-def test_what_cannot_be_planned_says_so(metric, options, message):
-    with pytest.raises(es.InputError, match=message):
-        es.power(pilot(6, 40, 4), metrics=metric, **options)
+def test_what_cannot_be_planned_says_so(metric, options):
+    es.power(pilot(6, 40, 4), metrics=metric, **options)
 
 
 def test_a_pilot_of_single_answers_is_refused(tmp_path):

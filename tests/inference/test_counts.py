@@ -8,6 +8,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.inference.counts import tango, tango_distance
+from tests.helpers import cases
 
 ACCURACY = es.Mean("accuracy")
 Z = stats.norm.ppf(0.975)
@@ -36,14 +37,11 @@ def pair(gained, lost, n):
     }
 
 
-@pytest.mark.parametrize(
-    "gained, lost, n, level, expected",
-    [
-        # Fagerland, Lydersen and Laake (2014), table 5, airway hyper-responsiveness.
-        (1, 7, 21, 0.95, (-0.517, -0.026)),
-        # R's PropCIs, scoreci.mp(25, 28, 618).
-        (28, 25, 618, 0.9, (-0.0148, 0.0247)),
-    ],
+@cases(
+    # Fagerland, Lydersen and Laake (2014), table 5, airway hyper-responsiveness.
+    (1, 7, 21, 0.95, (-0.517, -0.026)),
+    # R's PropCIs, scoreci.mp(25, 28, 618).
+    (28, 25, 618, 0.9, (-0.0148, 0.0247)),
 )
 def test_the_interval_of_a_difference_is_tangos(gained, lost, n, level, expected):
     (d,) = compare(pair(gained, lost, n), confidence_level=level)

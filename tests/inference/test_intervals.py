@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from tests.helpers import cases
 
 LEVELS = [0.5, 0.95, 0.999]
 METHODS = ["bootstrap", "t"]
@@ -40,16 +41,13 @@ def test_standard_errors_are_those_of_the_jackknife_and_of_resamples(table, size
     assert result.standard_error == pytest.approx(drawn, rel=0.1)
 
 
-@pytest.mark.parametrize(
-    "sizes, few",
-    [
-        ([1] * 2, True),
-        ([1] * 5, True),
-        ([1] * 6, False),
-        # Sixteen groups of which one has most segments are worth fewer than six.
-        ([90, *[2] * 15], True),
-        ([3, *[2] * 15], False),
-    ],
+@cases(
+    ([1] * 2, True),
+    ([1] * 5, True),
+    ([1] * 6, False),
+    # Sixteen groups of which one has most segments are worth fewer than six.
+    ([90, *[2] * 15], True),
+    ([3, *[2] * 15], False),
 )
 def test_units_worth_fewer_than_six_have_t(sizes, few):
     groups = np.repeat(np.arange(len(sizes)), sizes)

@@ -9,7 +9,7 @@ import pytest
 
 import evalstats as es
 from evalstats.integrations.evaluate import FOLDER, metric_named, scored
-from tests.helpers import hide
+from tests.helpers import hide, refuses
 
 #: Where `evaluate` looks for the module of a folder: a file that is called as the folder is.
 SCRIPT = Path(FOLDER) / f"{Path(FOLDER).name}.py"
@@ -60,13 +60,11 @@ def test_references_are_one_text_or_several(module):
 
 
 def test_a_name_that_is_none_is_refused_when_the_module_is_loaded(module):
-    with pytest.raises(es.InputError, match=r"^config_name must be one of bleu, .*; got 'comet'$"):
-        module("comet")
+    refuses(r"^config_name must be one of bleu, .*; got 'comet'$", module, "comet")
 
 
 def test_one_segment_is_too_few():
-    with pytest.raises(es.InputError, match="at least 2 segments"):
-        scored(es.BLEU(), ["a"], ["a"])
+    refuses("at least 2 segments", scored, es.BLEU(), ["a"], ["a"])
 
 
 def test_without_evaluate_it_says_what_to_install(monkeypatch):

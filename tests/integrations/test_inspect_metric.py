@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from tests.helpers import hide
+from tests.helpers import hide, refuses
 
 NAME = "evalstats.integrations.inspect_ai"
 
@@ -106,18 +106,15 @@ def test_two_clusters_have_an_interval(interval):
 
 
 def test_bad_options_are_refused_when_the_metric_is_made(interval):
-    with pytest.raises(es.InputError, match="level must be between 0 and 1, got 95"):
-        interval(level=95)
-    with pytest.raises(es.InputError, match="method must be one of bootstrap, t; got"):
-        interval(method="normal")
+    refuses("level must be between 0 and 1, got 95", interval, level=95)
+    refuses("method must be one of bootstrap, t; got", interval, method="normal")
 
 
 @pytest.mark.parametrize("gone", [None, float("nan")])
 def test_a_sample_without_a_cluster_is_named(interval, gone):
     text = "cluster must be a key of every sample's metadata; sample 1 has no 'passage'"
     for rows in (scores("CIC", passage=["a", gone, "b"]), scores("CIC")[1:]):
-        with pytest.raises(es.InputError, match=text):
-            interval(cluster="passage")(rows)
+        refuses(text, interval(cluster="passage"), rows)
 
 
 def test_without_inspect_it_says_what_to_install(monkeypatch):

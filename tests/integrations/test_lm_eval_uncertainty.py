@@ -11,6 +11,7 @@ import evalstats as es
 from evalstats.integrations.lm_eval import with_uncertainty
 from tests import harness_logs as logs
 from tests.harness_logs import answers, line, write
+from tests.helpers import bad_cases, cases
 
 
 def results_of(tmp_path, samples, scores, **more):
@@ -125,20 +126,26 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
     assert second == "gone: acc_norm,none: b lacks a standard error"
 
 
-@pytest.mark.parametrize(
-    "change, words",
-    [
-        (lambda r: r["results"]["qa"].update({"acc,none": 0.7}),
-         "score is 0.7, but its items give 0.6"),
-        (lambda r: r["samples"].update(qa=r["samples"]["qa"][:3]),
-         "3 samples, but n-samples in the results file is 5"),
-        (lambda r: r["samples"]["qa"].append(r["samples"]["qa"][0]), "has 1 item more than once"),
-        (lambda r: r.update(samples={"qa": r["samples"]["qa"][:1]}, **{"n-samples": {}},
-                            results={"qa": {"acc,none": 1.0, "acc_stderr,none": 0.1}}),
-         "one item shows no spread"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_said_is_not_said(results, change, words):
+@cases(
+    (
+        lambda r: r["results"]["qa"].update({"acc,none": 0.7}),
+        "score is 0.7, but its items give 0.6",
+    ),
+    (
+        lambda r: r["samples"].update(qa=r["samples"]["qa"][:3]),
+        "3 samples, but n-samples in the results file is 5",
+    ),
+    (lambda r: r["samples"]["qa"].append(r["samples"]["qa"][0]), "has 1 item more than once"),
+    (
+        lambda r: r.update(
+            samples={"qa": r["samples"]["qa"][:1]},
+            **{"n-samples": {}},
+            results={"qa": {"acc,none": 1.0, "acc_stderr,none": 0.1}},
+        ),
+        "one item shows no spread",
+    ),
+)
+def test_what_cannot_be_said_is_not_said(change, words, results):
     change(results)
     filled = with_uncertainty(results)
     assert filled["results"]["qa"]["acc_stderr,none"] == "N/A"
@@ -147,16 +154,12 @@ def test_what_cannot_be_said_is_not_said(results, change, words):
     assert words in note
 
 
-@pytest.mark.parametrize(
-    "given, words",
-    [
-        ({"results": {}}, "call it with log_samples=True"),
-        (None, "must be the return value"),
-        ({"samples": {"a": "text"}}, "samples of a must be a list, got str"),
-        ({"samples": {"a": [1]}}, "samples of a, sample 0 must be a mapping, got 1"),
-        ({"samples": {"a": [{"doc_id": 0, "filter": "none", "metrics": ["acc"]}]}}, "has no 'acc'"),
-    ],
+@bad_cases(
+    ({"results": {}}, "call it with log_samples=True"),
+    (None, "must be the return value"),
+    ({"samples": {"a": "text"}}, "samples of a must be a list, got str"),
+    ({"samples": {"a": [1]}}, "samples of a, sample 0 must be a mapping, got 1"),
+    ({"samples": {"a": [{"doc_id": 0, "filter": "none", "metrics": ["acc"]}]}}, "has no 'acc'"),
 )
-def test_other_things_are_refused(given, words):
-    with pytest.raises(es.InputError, match=words):
-        with_uncertainty(given)
+def test_other_things_are_refused(given):
+    with_uncertainty(given)

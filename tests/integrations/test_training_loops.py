@@ -11,7 +11,7 @@ import pytest
 import evalstats as es
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
 from evalstats.integrations.loop import check_kept_by, checked
-from tests.helpers import hide
+from tests.helpers import hide, refuses
 
 # A loop of one's own
 
@@ -44,8 +44,7 @@ def test_a_loop_logs_saves_and_stops(sample, tmp_path):
     ]  # fmt: skip
     assert list(tmp_path.iterdir()) == [path]
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(es.InputError, match="must hold the state of a monitor, got JSONDecodeErr"):
-        run(1, 2)
+    refuses("must hold the state of a monitor, got JSONDecodeErr", run, 1, 2)
 
 
 def test_a_step_that_is_evaluated_again_is_no_check(sample):
@@ -55,14 +54,12 @@ def test_a_step_that_is_evaluated_again_is_no_check(sample):
     assert len(monitor.checks) == 1
     assert again["eval/chrf"] < again["eval/chrf_high"] < first["eval/chrf"]
     assert again["eval/chrf_best"] == first["eval/chrf"]
-    with pytest.raises(es.InputError, match="step must be larger than 5"):
-        checked(monitor, 4, sample.systems["baseline"])
+    refuses("step must be larger than 5", checked, monitor, 4, sample.systems["baseline"])
 
 
 @pytest.mark.parametrize("path", ["missing/x.json", ".", "a\0.json"])
 def test_a_path_that_cannot_be_written_is_refused_at_once(path, tmp_path):
-    with pytest.raises(es.InputError, match="path"):
-        LoopCallback(es.Monitor(["a", "b"]), list, path=tmp_path / path)
+    refuses("path", LoopCallback, es.Monitor(["a", "b"]), list, path=tmp_path / path)
 
 
 @pytest.mark.parametrize("name", ["torch", "transformers", "lightning", "torchmetrics"])

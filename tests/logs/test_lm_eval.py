@@ -8,10 +8,10 @@ import re
 import pytest
 
 import evalstats as es
-from evalstats.errors import InputError
 from tests import harness_logs as logs
 from tests.conftest import WMT, metric_id
 from tests.harness_logs import answers, line, mixed, write
+from tests.helpers import cases, refuses
 from tests.log_files import refused
 
 REAL = WMT / "runs"
@@ -64,8 +64,7 @@ def test_a_real_log_of_which_a_part_is_there_says_so():
     assert (key.task, key.metric, table.n_segments) == ("math_perturbed_full", "exact_match", 10)
     assert run.incomplete[key] == "10 samples, but n-samples in the results file is 5,000"
     assert "math_rephrased_full: there is no file of its samples" in run.skipped[0]
-    with pytest.raises(InputError, match=r"10 samples, but n-samples .* is 5,000"):
-        es.estimate_logs(REAL / "lm_eval")
+    refuses(r"10 samples, but n-samples .* is 5,000", es.estimate_logs, REAL / "lm_eval")
 
 
 # What is in a run
@@ -99,8 +98,7 @@ def test_labels_of_items_make_groups(tmp_path):
     assert "2 passages" in str(result)
     refused(paths[0], "have no label 'doc.page'", labels="doc.page")
     rewritten(next(paths[0].glob("samples_qa*")), lambda r: r[2].update(doc={}))
-    with pytest.raises(InputError, match="1 of 4 segments have no"):
-        es.estimate_logs(paths[0], task="qa", groups="doc.passage")
+    refuses("1 of 4 segments have no", es.estimate_logs, paths[0], task="qa", groups="doc.passage")
 
 
 def test_the_newest_run_is_read_and_others_are_named(tmp_path):
@@ -151,17 +149,14 @@ def test_filters_are_tables_of_their_own(tmp_path):
 # Damage
 
 
-@pytest.mark.parametrize(
-    "change, words",
-    [
-        (lambda r: r[0].pop("doc_id"), "line 1 has no 'doc_id'"),
-        (lambda r: r[1].pop("acc"), "line 2 has no 'acc'"),
-        (lambda r: r[1].update(acc="yes"), "line 2: acc must be numbers, got 'yes'"),
-        (lambda r: r[1].update(acc=math.inf), "acc: scores are so large"),
-        (lambda r: r[1].update(filter=[]), "does not have the structure of lm-evaluation-harness"),
-    ],
+@cases(
+    (lambda r: r[0].pop("doc_id"), "line 1 has no 'doc_id'"),
+    (lambda r: r[1].pop("acc"), "line 2 has no 'acc'"),
+    (lambda r: r[1].update(acc="yes"), "line 2: acc must be numbers, got 'yes'"),
+    (lambda r: r[1].update(acc=math.inf), "acc: scores are so large"),
+    (lambda r: r[1].update(filter=[]), "does not have the structure of lm-evaluation-harness"),
 )
-def test_lines_that_are_damaged_are_named(tmp_path, change, words):
+def test_lines_that_are_damaged_are_named(change, words, tmp_path):
     mixed(tmp_path)
     rewritten(next(tmp_path.rglob("samples_qa*")), lambda r: [change(r), r][1])
     refused(tmp_path, words)
@@ -221,42 +216,61 @@ MULTI = [[0, 0], [1, 1], [2, 2], [2, 1], [2, 2], [0, 2], [1, 1], [2, 2]]
 # F1 of the classes: 2/3, 4/5, 6/8.
 
 
-@pytest.mark.parametrize(
-    "aggregation, metric, rows, stated, expected",
-    [
-        ("mean", "acc", [1.0, 0, True, False], 0.5, es.Mean("acc")),
-        ("nanmean", "acc", [1.0, 0, 0.25], 1.25 / 3, es.Mean("acc")),
-        (None, "match", [1.0, 0, 0.25], 1.25 / 3, es.Mean("match")),
-        (None, "perplexity", [-1.0, -2.0, -4.5], math.exp(2.5), es.Perplexity("item")),
-        ("perplexity", "ppl", [-1.0, -2.0, -4.5], math.exp(2.5), es.Perplexity("item")),
-        (None, "byte_perplexity", [[-9.0, 4], [0, 2]], math.exp(1.5), es.Perplexity("byte")),
-        ("weighted_perplexity", "ppl", [[-9.0, 4], [0, 2]], math.exp(1.5), es.Perplexity("token")),
-        (None, "bits_per_byte", [[-9.0, 4], [0, 2]], 1.5 / math.log(2), es.BitsPerUnit("byte")),
-        (None, "f1", PAIRS, 0.75, es.Confusion((0, 1), "f1", absent="omit")),
-        (None, "mcc", PAIRS, 0.5, es.Confusion((0, 1), "mcc", absent="omit")),
-        ("matthews_corrcoef", "m", [[1, 1], [1, 1]], 0.0,
-         es.Confusion((0, 1), "mcc", absent="omit")),
-        (None, "chrf++", [["ab cd", "ab ce"]], None, es.CHRF(word_order=2)),
-        ("bleu", "b", [[["a b c d", "x"], ["a b c d"]]], 100.0, es.BLEU()),
-        (None, "brier_score", [[0, [0.5, 0.5]], [1, [0.2, 0.8]]], 0.29,
-         es.Mean("brier_score", False)),
-        (None, "brier_score", [[0, "[0.5 0.5]"], [1, "[0.2\n 0.8]"]], 0.29,
-         es.Mean("brier_score", False)),
-        # Functions of a task's own
-        ("def agg(items):\n    return 1", "score", MULTI, (2 / 3 + 4 / 5 + 6 / 8) / 3,
-         es.Confusion((0, 1, 2), "macro-f1", absent="omit")),
-        ("<function weighted>", "score", MULTI, (2 * 2 / 3 + 2 * 4 / 5 + 4 * 6 / 8) / 8,
-         es.Confusion((0, 1, 2), "weighted-f1", absent="omit")),
-        ("!function utils.acc", "score", [["a", "b"], ["b", "b"], ["b", "b"], ["c", "c"]], 3 / 4,
-         es.Confusion(("a", "b", "c"), "accuracy", absent="omit")),
-        ("def agg_inst_level_acc(items):", "inst_acc",
-         [[True], [False, True, True], [True, False]], 4 / 6,
-         es.Ratio("inst_acc", ("right", "all"))),
-        ("def mine(items):", "score", [0.5, 2.0, 4.0], 6.5 / 3, es.Mean("score")),
-    ],
+@cases(
+    ("mean", "acc", [1.0, 0, True, False], 0.5, es.Mean("acc")),
+    ("nanmean", "acc", [1.0, 0, 0.25], 1.25 / 3, es.Mean("acc")),
+    (None, "match", [1.0, 0, 0.25], 1.25 / 3, es.Mean("match")),
+    (None, "perplexity", [-1.0, -2.0, -4.5], math.exp(2.5), es.Perplexity("item")),
+    ("perplexity", "ppl", [-1.0, -2.0, -4.5], math.exp(2.5), es.Perplexity("item")),
+    (None, "byte_perplexity", [[-9.0, 4], [0, 2]], math.exp(1.5), es.Perplexity("byte")),
+    ("weighted_perplexity", "ppl", [[-9.0, 4], [0, 2]], math.exp(1.5), es.Perplexity("token")),
+    (None, "bits_per_byte", [[-9.0, 4], [0, 2]], 1.5 / math.log(2), es.BitsPerUnit("byte")),
+    (None, "f1", PAIRS, 0.75, es.Confusion((0, 1), "f1", absent="omit")),
+    (None, "mcc", PAIRS, 0.5, es.Confusion((0, 1), "mcc", absent="omit")),
+    ("matthews_corrcoef", "m", [[1, 1], [1, 1]], 0.0, es.Confusion((0, 1), "mcc", absent="omit")),
+    (None, "chrf++", [["ab cd", "ab ce"]], None, es.CHRF(word_order=2)),
+    ("bleu", "b", [[["a b c d", "x"], ["a b c d"]]], 100.0, es.BLEU()),
+    (None, "brier_score", [[0, [0.5, 0.5]], [1, [0.2, 0.8]]], 0.29, es.Mean("brier_score", False)),
+    (
+        None,
+        "brier_score",
+        [[0, "[0.5 0.5]"], [1, "[0.2\n 0.8]"]],
+        0.29,
+        es.Mean("brier_score", False),
+    ),
+    # Functions of a task's own
+    (
+        "def agg(items):\n    return 1",
+        "score",
+        MULTI,
+        (2 / 3 + 4 / 5 + 6 / 8) / 3,
+        es.Confusion((0, 1, 2), "macro-f1", absent="omit"),
+    ),
+    (
+        "<function weighted>",
+        "score",
+        MULTI,
+        (2 * 2 / 3 + 2 * 4 / 5 + 4 * 6 / 8) / 8,
+        es.Confusion((0, 1, 2), "weighted-f1", absent="omit"),
+    ),
+    (
+        "!function utils.acc",
+        "score",
+        [["a", "b"], ["b", "b"], ["b", "b"], ["c", "c"]],
+        3 / 4,
+        es.Confusion(("a", "b", "c"), "accuracy", absent="omit"),
+    ),
+    (
+        "def agg_inst_level_acc(items):",
+        "inst_acc",
+        [[True], [False, True, True], [True, False]],
+        4 / 6,
+        es.Ratio("inst_acc", ("right", "all")),
+    ),
+    ("def mine(items):", "score", [0.5, 2.0, 4.0], 6.5 / 3, es.Mean("score")),
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
-)  # fmt: skip
-def test_aggregations_are_metrics_of_sums(tmp_path, aggregation, metric, rows, stated, expected):
+)
+def test_aggregations_are_metrics_of_sums(aggregation, metric, rows, stated, expected, tmp_path):
     run = one(tmp_path, rows, stated, aggregation, metric)
     ((key, table),) = run.tables.items()
     assert (key.metric, metric_id(table.metric)) == (metric, metric_id(expected))
@@ -266,24 +280,37 @@ def test_aggregations_are_metrics_of_sums(tmp_path, aggregation, metric, rows, s
         assert table.scores[0] == pytest.approx(stated, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "aggregation, metric, rows, stated, words",
-    [
-        ("median", "score", [1, 2, 9], 2, "a median is not a function of sums"),
-        ("bypass", "bypass", [None, None], 999, "nothing was scored"),
-        ("mean", "acc", [[1], [0]], 0.5, r"its rows should be numbers, but are like \[1\]"),
-        (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but are like 'text'"),
-        (None, "brier_score", [[0, "[0.1 ... 0.9]"]], 1, "should be .gold class, probabilities"),
-        (None, "f1", [[0, 2], [1, 1]], 1, "its labels are not 0 and 1"),
-        ("def worst(items):\n  return min(items)", "score", [1, 2, 9], 1,
-         "aggregated by worst, which is not known"),
-        ("<function mine at 0x7f>", "score", [[0, 0], [1, 1]], 1.0,
-         "matches several metrics: accuracy, macro-F1, weighted-F1, MCC, kappa, balanced accuracy, F1"),
-        ("def x(items)", "score", [1, 2], None, "aggregated by x, and there is no reported score"),
-        (None, "unheard", [1, 2, 9], 2, "aggregation is not in the log.* the rows give 4 as unheard.* has 2"),
-    ],
-)  # fmt: skip
-def test_what_is_no_function_of_sums_is_named(tmp_path, aggregation, metric, rows, stated, words):
+@cases(
+    ("median", "score", [1, 2, 9], 2, "a median is not a function of sums"),
+    ("bypass", "bypass", [None, None], 999, "nothing was scored"),
+    ("mean", "acc", [[1], [0]], 0.5, r"its rows should be numbers, but are like \[1\]"),
+    (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but are like 'text'"),
+    (None, "brier_score", [[0, "[0.1 ... 0.9]"]], 1, "should be .gold class, probabilities"),
+    (None, "f1", [[0, 2], [1, 1]], 1, "its labels are not 0 and 1"),
+    (
+        "def worst(items):\n  return min(items)",
+        "score",
+        [1, 2, 9],
+        1,
+        "aggregated by worst, which is not known",
+    ),
+    (
+        "<function mine at 0x7f>",
+        "score",
+        [[0, 0], [1, 1]],
+        1.0,
+        "matches several metrics: accuracy, macro-F1, weighted-F1, MCC, kappa, balanced accuracy, F1",
+    ),
+    ("def x(items)", "score", [1, 2], None, "aggregated by x, and there is no reported score"),
+    (
+        None,
+        "unheard",
+        [1, 2, 9],
+        2,
+        "aggregation is not in the log.* the rows give 4 as unheard.* has 2",
+    ),
+)
+def test_what_is_no_function_of_sums_is_named(aggregation, metric, rows, stated, words, tmp_path):
     lines = [line(i, {"acc_there": 1.0, metric: row}, i) for i, row in enumerate(rows)]
     given = {"t": {metric: aggregation}} if aggregation else None
     own = {f"{metric},none": stated}
@@ -316,16 +343,13 @@ def test_classes_that_one_run_never_saw_are_no_obstacle(tmp_path):
     assert record.difference == pytest.approx(expected - (2 / 3 + 4 / 5 + 6 / 8) / 3, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    "members, expected",
-    [
-        ({"both": ["a", "b"], "a": [], "b": []}, {"a", "b"}),
-        ({"both": ["inner", "a"], "inner": ["b", "inner", "both"]}, {"a", "b"}),
-        *(({"both": own}, set()) for own in (["a", "b", "c"], ["both"], [7])),
-    ],
+@cases(
+    ({"both": ["a", "b"], "a": [], "b": []}, {"a", "b"}),
+    ({"both": ["inner", "a"], "inner": ["b", "inner", "both"]}, {"a", "b"}),
+    *(({"both": own}, set()) for own in (["a", "b", "c"], ["both"], [7])),
     ids=["plain", "nested", "not all there", "itself", "no names"],
 )
-def test_groups_have_the_tasks_below_them(tmp_path, members, expected):
+def test_groups_have_the_tasks_below_them(members, expected, tmp_path):
     samples = {"a": answers([1, 0]), "b": answers([1, 1])}
     named = {"a": {"acc,none": 0.5}, "b": {"acc,none": 1.0}}
     path = write(tmp_path, samples, named, group_subtasks=members)

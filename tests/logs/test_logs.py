@@ -16,6 +16,7 @@ import evalstats as es
 from evalstats.logs.fields import get
 from tests import agent_logs, harness_logs, log_files, mutations
 from tests.conftest import WMT
+from tests.helpers import cases, refuses
 from tests.log_files import Written, written
 
 
@@ -203,16 +204,13 @@ def test_what_is_lost_or_doubled_is_refused_or_told(name, tmp_path):
     assert is_noticed() or name == "meeteval"  # Sessions are keys.
 
 
-@pytest.mark.parametrize(
-    "write, old, label",
-    [
-        (lm_eval, harness_logs.digest({"id": 2, "passage": "p1"}), "doc_hash"),
-        (lm_eval, harness_logs.digest(2), "target_hash"),
-        (INSPECT, "Question 1", "item_hash"),
-        (EVERY_EVAL_EVER, "What is 1 and 2?", "sample_hash"),
-        (COMET, "Danke.", "source_hash"),
-        (COMPARED, "DANKE.", "reference_hash"),
-    ],
+@cases(
+    (lm_eval, harness_logs.digest({"id": 2, "passage": "p1"}), "doc_hash"),
+    (lm_eval, harness_logs.digest(2), "target_hash"),
+    (INSPECT, "Question 1", "item_hash"),
+    (EVERY_EVAL_EVER, "What is 1 and 2?", "sample_hash"),
+    (COMET, "Danke.", "source_hash"),
+    (COMPARED, "DANKE.", "reference_hash"),
 )
 def test_other_questions_under_the_same_ids_are_refused(write, old, label, tmp_path):
     for name in "ab":
@@ -221,8 +219,7 @@ def test_other_questions_under_the_same_ids_are_refused(write, old, label, tmp_p
     assert es.compare_logs(paths, n_resamples=99)
     for path in (tmp_path / "b").rglob("*.json*"):
         path.write_text(path.read_text().replace(old, "another"))
-    with pytest.raises(es.InputError, match=f"{label} of item"):
-        es.compare_logs(paths)
+    refuses(f"{label} of item", es.compare_logs, paths)
 
 
 def numbers_of(result):
@@ -355,8 +352,7 @@ def test_what_is_not_there_is_named_with_what_there_is(tmp_path):
         ({"directions": {"judge": "higher"}}, "directions: there is no metric 'judge'"),
         ({"system": "acme/smal"}, "system: there is no 'acme/smal'.*did you mean 'acme/small'"),
     ):
-        with pytest.raises(es.InputError, match=words):
-            es.estimate_logs(tmp_path, **settings)
+        refuses(words, es.estimate_logs, tmp_path, **settings)
     assert list(map(str, es.read_log(tmp_path, metric="acc,none").tables)) == ["qa: acc"]
 
 

@@ -8,6 +8,7 @@ import evalstats as es
 from evalstats.logs.joining import joined
 from evalstats.logs.rows import Key
 from tests import log_files
+from tests.helpers import bad_cases, cases, refuses
 from tests.log_files import direction, text_of
 
 
@@ -27,24 +28,18 @@ WIDE = "unit,who,mine,other\n1,A,0.5,3\n1,B,0.25,4\n2,A,1,5\n2,B,0,6"
 NAMED = {"unit": "segment", "who": "system"}
 
 
-@pytest.mark.parametrize(
-    "header, columns, same",
-    [
-        ("who,unit,x,genre", {"who": "system", "unit": "segment"}, "system,segment,x,genre"),
-        ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "label"}, "system,segment,COMET,d"),
-        ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "task"}, "system,segment,COMET,task"),
-        ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "filter"},
-         "system,segment,COMET,filter"),
-        ("a,b,score,d", {"a": "system", "b": "segment", "d": "metric"},
-         "system,segment,score,metric"),
-        # Names that say another thing, or the same of two columns
-        ("id,line,COMET,x", {"id": "system", "line": "segment"}, "system,segment,COMET,x"),
-        ("model,id,COMET,system", {"model": "system", "system": "filter"},
-         "model,id,COMET,filter"),
-        ("system,id,COMET,index", {"index": None}, "system,id,COMET"),
-    ],
-)  # fmt: skip
-def test_named_columns_are_as_if_they_were_called_so(read, header, columns, same):
+@cases(
+    ("who,unit,x,genre", {"who": "system", "unit": "segment"}, "system,segment,x,genre"),
+    ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "label"}, "system,segment,COMET,d"),
+    ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "task"}, "system,segment,COMET,task"),
+    ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "filter"}, "system,segment,COMET,filter"),
+    ("a,b,score,d", {"a": "system", "b": "segment", "d": "metric"}, "system,segment,score,metric"),
+    # Names that say another thing, or the same of two columns
+    ("id,line,COMET,x", {"id": "system", "line": "segment"}, "system,segment,COMET,x"),
+    ("model,id,COMET,system", {"model": "system", "system": "filter"}, "model,id,COMET,filter"),
+    ("system,id,COMET,index", {"index": None}, "system,id,COMET"),
+)
+def test_named_columns_are_as_if_they_were_called_so(header, columns, same, read):
     rows = [["A", "1", "0.5", "x"], ["B", "1", "0.25", "x"], ["A", "2", "1", "x"]]
     kept = [row[: same.count(",") + 1] for row in rows]
     has_x = ",x," in header or "metric" in same
@@ -85,8 +80,7 @@ def test_named_scores_are_all_the_scores_and_keep_their_names(read):
 
 def test_named_columns_say_whether_they_are_systems_or_metrics(read):
     text = "id,COMET,mine\n1,1,2\n2,3,5\n"
-    with pytest.raises(es.InputError, match="which may be systems or metrics"):
-        read(text)
+    refuses("which may be systems or metrics", read, text)
     metrics = read(text, columns=dict.fromkeys(["COMET", "mine"], "score"))
     assert ([key.metric for key in metrics.tables], metrics.systems) == (
         ["COMET", "mine"],
@@ -117,26 +111,29 @@ def test_named_columns_of_frames_and_of_several_logs():
         joined(log, columns={"mine": "score"})
 
 
-@pytest.mark.parametrize(
-    "columns, message",
-    [
-        ("mine=score", r"columns must be a mapping from columns to their roles, \{'mine':.* got 'mine=sc"),
-        ({"mine": "scores"}, r"columns\['mine'\] must be one of system, .*score.*; got 'scores'"),
-        ({3: "score"}, "names in columns must be non-empty text, got 3"),
-        ({"mien": "score"}, r"columns: .*scores.csv has no column 'mien'; .* mean 'mine'\?"),
-        ({"mine": "segment", "unit": "segment"},
-         "columns: only one column can be the segment, got 'mine', 'unit'"),
-        ({"mine": "numerator"}, "columns must name a numerator and a denominator, or neither"),
-        ({"mine": "system_score", "other": "score"},
-         "columns: scores must be in columns of one kind, got 'score' and 'system_score'"),
-        ({"mine": "system_score", "who": "system"}, "none can name the 'system'"),
-        ({"unit": "label"}, "has no column that names the segments"),
-        ({"unit": "segment", "who": "score"}, "line 2: 'who' must be a number"),
-    ],
-)  # fmt: skip
-def test_columns_that_cannot_be_so_are_refused(read, columns, message):
-    with pytest.raises(es.InputError, match=message):
-        read(WIDE, columns=columns)
+@bad_cases(
+    (
+        "mine=score",
+        r"columns must be a mapping from columns to their roles, \{'mine':.* got 'mine=sc",
+    ),
+    ({"mine": "scores"}, r"columns\['mine'\] must be one of system, .*score.*; got 'scores'"),
+    ({3: "score"}, "names in columns must be non-empty text, got 3"),
+    ({"mien": "score"}, r"columns: .*scores.csv has no column 'mien'; .* mean 'mine'\?"),
+    (
+        {"mine": "segment", "unit": "segment"},
+        "columns: only one column can be the segment, got 'mine', 'unit'",
+    ),
+    ({"mine": "numerator"}, "columns must name a numerator and a denominator, or neither"),
+    (
+        {"mine": "system_score", "other": "score"},
+        "columns: scores must be in columns of one kind, got 'score' and 'system_score'",
+    ),
+    ({"mine": "system_score", "who": "system"}, "none can name the 'system'"),
+    ({"unit": "label"}, "has no column that names the segments"),
+    ({"unit": "segment", "who": "score"}, "line 2: 'who' must be a number"),
+)
+def test_columns_that_cannot_be_so_are_refused(columns, read):
+    read(WIDE, columns=columns)
 
 
 def test_columns_are_for_tables(tmp_path):

@@ -12,6 +12,7 @@ from evalstats.logs.log import Format
 from evalstats.metrics.ratios import MeanOfRuns
 from tests import log_files
 from tests.conftest import WMT
+from tests.helpers import cases, refuses
 from tests.log_files import (
     comet_compared,
     comet_scored,
@@ -53,8 +54,7 @@ def test_splits_and_perturbations_of_helm_are_filters(tmp_path):
     }
     assert log.skipped == ("HELM's counts that are not scores: num_bytes",)
     counted = es.read_log(tmp_path / "run", metric="num_*").tables
-    with pytest.raises(es.InputError, match="whether a higher or a lower num_bytes is better"):
-        list(counted.values())
+    refuses("whether a higher or a lower num_bytes is better", list, counted.values())
 
 
 def test_trials_of_helm_are_averaged_or_runs(tmp_path):
@@ -248,26 +248,22 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name, text, message",
-    [
-        ("x.seg.score", "a 1\na 2\nb 1\n", "must have the same segments, got 2 of 'a', 1 of 'b'"),
-        ("x.seg.score", "a 1\nb 2\na 1\nb 1\n",
-         "line 3: the scores of 'a' continue after another"),
-        ("x.seg.score", "a 1\na 1 2\n", "line 2 must be a system and its score"),
-        ("x.seg.score", "a 1\na x\n", "line 2 must be a system and its score, got 'a x"),
-        ("x.seg.score", "a None\n", "holds no scores that can be read as mt-metrics-eval: x of a"),
-        ("x.seg.score", "\n", "holds no scores"),
-        ("x.txt", "1\n" * 3000 + "x\n", "line 3001 must be a number such as 0.5, got 'x'"),
-        ("x.txt", "a\n1\n", "x.txt does not have one of the known formats"),
-        ("x.log", "a\tSegment 1\tscore: 0.5\n", "segment 1 of 'a' comes after 0 others"),
-        ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
-        ("x.json", '{"a": 1', "is not JSON, or cut short"),
-        ("x.json", '{"a": 1, "b": 2, "a": 1}', "has 'a' twice in one object"),
-        ("x.jsonl", b'{"a": "\xff"}', "line 1 is not JSON, or cut short"),
-    ],
-)  # fmt: skip
-def test_texts_that_are_wrong_are_an_error(tmp_path, name, text, message):
+@cases(
+    ("x.seg.score", "a 1\na 2\nb 1\n", "must have the same segments, got 2 of 'a', 1 of 'b'"),
+    ("x.seg.score", "a 1\nb 2\na 1\nb 1\n", "line 3: the scores of 'a' continue after another"),
+    ("x.seg.score", "a 1\na 1 2\n", "line 2 must be a system and its score"),
+    ("x.seg.score", "a 1\na x\n", "line 2 must be a system and its score, got 'a x"),
+    ("x.seg.score", "a None\n", "holds no scores that can be read as mt-metrics-eval: x of a"),
+    ("x.seg.score", "\n", "holds no scores"),
+    ("x.txt", "1\n" * 3000 + "x\n", "line 3001 must be a number such as 0.5, got 'x'"),
+    ("x.txt", "a\n1\n", "x.txt does not have one of the known formats"),
+    ("x.log", "a\tSegment 1\tscore: 0.5\n", "segment 1 of 'a' comes after 0 others"),
+    ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
+    ("x.json", '{"a": 1', "is not JSON, or cut short"),
+    ("x.json", '{"a": 1, "b": 2, "a": 1}', "has 'a' twice in one object"),
+    ("x.jsonl", b'{"a": "\xff"}', "line 1 is not JSON, or cut short"),
+)
+def test_texts_that_are_wrong_are_an_error(name, text, message, tmp_path):
     (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     refused(tmp_path / name, message)
 
@@ -302,16 +298,13 @@ def is_format(value):
     return isinstance(value, Format)
 
 
-@pytest.mark.parametrize(
-    "name, content",
-    [
-        ("scores.csv", log_files.LONG.encode()),
-        ("scores.jsonl", b'{"system": "A", "segment": "1", "score": 0.5}'),
-        ("log.eval", log_files.as_eval(log_files.inspect_log(["C", "I"]))),
-    ],
+@cases(
+    ("scores.csv", log_files.LONG.encode()),
+    ("scores.jsonl", b'{"system": "A", "segment": "1", "score": 0.5}'),
+    ("log.eval", log_files.as_eval(log_files.inspect_log(["C", "I"]))),
     ids=["csv", "jsonl", "eval"],
 )
-def test_of_a_file_only_the_formats_of_its_kind_are_asked(tmp_path, monkeypatch, name, content):
+def test_of_a_file_only_the_formats_of_its_kind_are_asked(name, content, tmp_path, monkeypatch):
     asked = []
 
     def fits(format):

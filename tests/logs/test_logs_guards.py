@@ -11,6 +11,7 @@ import pytest
 import evalstats as es
 from evalstats.cli import main
 from tests.agent_logs import promptfoo_results, swe_report
+from tests.helpers import cases, refuses
 from tests.log_files import inspect_log, written
 
 SENTENCES = [f"the {noun} sat on the mat today" for noun in ("cat", "dog", "hen", "cow")] * 10
@@ -57,20 +58,17 @@ def test_a_table_without_a_header_is_refused(tmp_path, capsys, name):
     assert code == 2
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "id,0.5,1.0\na,0.1,0.2\nb,0.5,0.3\n",  # thresholds of items that have names
-        ",0,1\n0,0.5,0.25\n1,0.5,0.75\n",  # a frame without names of columns
-        ",0,1\n0,1,0\n1,1,1\n",
-        "0,1,2\n0.5,0.1,0.2\n0.6,0.3,0.1\n",
-        "id,0,1,2\na,0,1,1\nb,1,0,1\n",
-        "gpt-4.5,llama-3\n0.5,0.25\n0.25,1\n",
-        "Word,BLEU\nWord,0.5\nother,0.25\n",
-        "question,A,B\nx,1,0\ny,0,1\n",
-    ],
+@cases(
+    "id,0.5,1.0\na,0.1,0.2\nb,0.5,0.3\n",  # thresholds of items that have names
+    ",0,1\n0,0.5,0.25\n1,0.5,0.75\n",  # a frame without names of columns
+    ",0,1\n0,1,0\n1,1,1\n",
+    "0,1,2\n0.5,0.1,0.2\n0.6,0.3,0.1\n",
+    "id,0,1,2\na,0,1,1\nb,1,0,1\n",
+    "gpt-4.5,llama-3\n0.5,0.25\n0.25,1\n",
+    "Word,BLEU\nWord,0.5\nother,0.25\n",
+    "question,A,B\nx,1,0\ny,0,1\n",
 )
-def test_a_header_is_one(tmp_path, capsys, text):
+def test_a_header_is_one(text, tmp_path, capsys):
     path = tmp_path / "x.csv"
     path.write_text(text)
     assert HEADER not in typed(capsys, "show", path)[1]
@@ -95,18 +93,15 @@ def records(texts, **more):
     return [json.dumps({"id": i, "prediction": text, **more}) for i, text in enumerate(texts)]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "what"),
-    [
-        ("x.jsonl", records(OUTPUTS), "JSON lines, with 'id', 'prediction' in each"),
-        ("x.txt", records(OUTPUTS), "write the values of 'prediction' to a file,"),
-        ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'], "scores without -i,"),
-        ("x.jsonl", [json.dumps(text) for text in OUTPUTS], "'text in quotes' in each"),
-        ("x.csv", ["id,output", *(f"{i},{x}" for i, x in enumerate(OUTPUTS[1:]))], "is a table"),
-        ("x.tsv", ["idx\tmt", *(f"{i}\t{x}" for i, x in enumerate(OUTPUTS[1:]))], "idx, mt"),
-    ],
+@cases(
+    ("x.jsonl", records(OUTPUTS), "JSON lines, with 'id', 'prediction' in each"),
+    ("x.txt", records(OUTPUTS), "write the values of 'prediction' to a file,"),
+    ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'], "scores without -i,"),
+    ("x.jsonl", [json.dumps(text) for text in OUTPUTS], "'text in quotes' in each"),
+    ("x.csv", ["id,output", *(f"{i},{x}" for i, x in enumerate(OUTPUTS[1:]))], "is a table"),
+    ("x.tsv", ["idx\tmt", *(f"{i}\t{x}" for i, x in enumerate(OUTPUTS[1:]))], "idx, mt"),
 )
-def test_records_given_as_texts_are_refused(tmp_path, capsys, name, content, what):
+def test_records_given_as_texts_are_refused(name, content, what, tmp_path, capsys):
     path, others = lines(tmp_path / name, content), lines(tmp_path / "b.txt", OUTPUTS)
     references = lines(tmp_path / "r.txt", SENTENCES)
     gate = ("gate", "-i", path, "--baseline", others, "-r", references, "--margin", "99")
@@ -115,8 +110,7 @@ def test_records_given_as_texts_are_refused(tmp_path, capsys, name, content, wha
         code, said = typed(capsys, *call)
         assert code == 2
         assert what in said
-    with pytest.raises(es.InputError, match="not texts:"):
-        es.estimate(content, SENTENCES, "chrf")
+    refuses("not texts:", es.estimate, content, SENTENCES, "chrf")
 
 
 def test_json_and_code_that_are_the_texts_are_scored():
@@ -240,15 +234,15 @@ def with_template(log):
     log["plan"]["steps"].insert(0, step)
 
 
-@pytest.mark.parametrize(
-    ("change", "what"),
-    [
-        (rephrased, "6 of 6 prompts differ"),
-        (with_template, "solvers generate (old) against prompt_template, generate (new), "
-                        "prompt_template template its default against Think. {prompt}"),
-    ],
-)  # fmt: skip
-def test_prompts_that_differ_in_inspect_are_named(tmp_path, capsys, change, what):
+@cases(
+    (rephrased, "6 of 6 prompts differ"),
+    (
+        with_template,
+        "solvers generate (old) against prompt_template, generate (new), "
+        "prompt_template template its default against Think. {prompt}",
+    ),
+)
+def test_prompts_that_differ_in_inspect_are_named(change, what, tmp_path, capsys):
     old = asked_otherwise(tmp_path, "old", lambda log: None)
     new = asked_otherwise(tmp_path, "new", change)
     call = ("gate", new, "--baseline", old, "--margin", "0.99")
@@ -381,8 +375,7 @@ def test_logs_without_samples_or_scores_are_left_out_of_a_folder(tmp_path):
     found = es.read_log(tmp_path)
     assert found.systems == ("mockllm/model",)
     assert ["no samples" in line or "no scores" in line for line in found.skipped] == [True, True]
-    with pytest.raises(es.InputError, match=r"b.json has no samples; let Inspect log them"):
-        es.read_log(tmp_path / "b.json")
+    refuses(r"b.json has no samples; let Inspect log them", es.read_log, tmp_path / "b.json")
 
 
 def test_rewards_that_are_nearly_1_are_successes(tmp_path):
@@ -405,19 +398,16 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path, capsys):
     }
 
 
-@pytest.mark.parametrize(
-    ("call", "what"),
-    [
-        ("estimate -r o.txt -i o.txt -m wer -lc", "; there is --wer-lowercase"),
-        ("compare -r o.txt -i o.txt ./o.txt", "o.txt is given more than once: leave one out"),
-        ("estimate -r o.txt -i u.txt", "u.txt is UTF-16: save it as UTF-8"),
-        ("show u.csv", "u.csv is UTF-16: save it as UTF-8"),
-        ("show comma.txt", "comma.txt, line 1 must be a number such as 0.5, got '0,71'"),
-        ("show mean.comet", "mean.comet, line 3 must be a number such as 0.5, got 'Mean: 0.6'"),
-        ("estimate twice.jsonl --epochs pass@2", "answer ('epoch'; add one if there is none)"),
-    ],
+@cases(
+    ("estimate -r o.txt -i o.txt -m wer -lc", "; there is --wer-lowercase"),
+    ("compare -r o.txt -i o.txt ./o.txt", "o.txt is given more than once: leave one out"),
+    ("estimate -r o.txt -i u.txt", "u.txt is UTF-16: save it as UTF-8"),
+    ("show u.csv", "u.csv is UTF-16: save it as UTF-8"),
+    ("show comma.txt", "comma.txt, line 1 must be a number such as 0.5, got '0,71'"),
+    ("show mean.comet", "mean.comet, line 3 must be a number such as 0.5, got 'Mean: 0.6'"),
+    ("estimate twice.jsonl --epochs pass@2", "answer ('epoch'; add one if there is none)"),
 )
-def test_messages_say_what_to_do(tmp_path, capsys, monkeypatch, call, what):
+def test_messages_say_what_to_do(call, what, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     lines(tmp_path / "o.txt", OUTPUTS)
     for name in ("u.txt", "u.csv"):

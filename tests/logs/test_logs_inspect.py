@@ -9,6 +9,7 @@ import evalstats as es
 from evalstats import cli
 from evalstats.metrics.ratios import MeanOfRuns
 from tests.conftest import WMT
+from tests.helpers import cases, refuses
 from tests.log_files import as_eval, inspect_file, the_table, zipped
 from tests.log_files import inspect_log as log
 from tests.log_files import members_of as _members
@@ -121,55 +122,54 @@ def test_groups_are_labels_of_whole_samples(place):
     table = the_table(es.read_log(place, labels="metadata.subject"))
     assert table.labels["metadata.subject"] == ("physics", "law") * 20
     assert "2 subjects" in str(es.estimate_logs(place, groups="metadata.subject"))
-    with pytest.raises(es.InputError, match=r"no label 'metadata\.topic'"):
-        es.read_log(place, labels="metadata.topic")
+    refuses(r"no label 'metadata\.topic'", es.read_log, place, labels="metadata.topic")
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda log: log["samples"].pop(), "the log reports 4 samples, but has 3"),
-        (lambda log: log.update(status="cancelled"), "the log's status is 'cancelled'"),
-        (lambda log: log.update(invalidated=True), "the log was invalidated"),
-        (lambda log: log["samples"][0].update(scores={}, error={"message": "!"}),
-         "1 sample ended with an error, the first with '!'; 1 of 4 scores is missing"),
-        (lambda log: log["samples"][0].update(scores=None), "1 of 4 scores is missing"),
-        (lambda log: log["samples"][0]["scores"]["choice"].update(value=None),
-         "1 of 4 scores is missing"),
-    ],
-)  # fmt: skip
-def test_what_is_missing_is_said_and_refused(place, change, words):
+@cases(
+    (lambda log: log["samples"].pop(), "the log reports 4 samples, but has 3"),
+    (lambda log: log.update(status="cancelled"), "the log's status is 'cancelled'"),
+    (lambda log: log.update(invalidated=True), "the log was invalidated"),
+    (
+        lambda log: log["samples"][0].update(scores={}, error={"message": "!"}),
+        "1 sample ended with an error, the first with '!'; 1 of 4 scores is missing",
+    ),
+    (lambda log: log["samples"][0].update(scores=None), "1 of 4 scores is missing"),
+    (
+        lambda log: log["samples"][0]["scores"]["choice"].update(value=None),
+        "1 of 4 scores is missing",
+    ),
+)
+def test_what_is_missing_is_said_and_refused(change, words, place):
     content = log(["C", "I", "C", "C"])
     content["eval"]["config"]["limit"] = 4
     change(content)
     run = es.read_log(inspect_file(place, content))
     assert list(run.incomplete.values()) == [words]
     assert not run.rows[0].is_limited
-    with pytest.raises(es.InputError, match="complete it, or compare the existing scores"):
-        es.estimate_logs(place)
+    refuses("complete it, or compare the existing scores", es.estimate_logs, place)
     (found,) = es.estimate_logs(place, missing="intersect")
     assert found.score >= 0.5
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda log: log["samples"][0].pop("id"), "sample 0 has no 'id'"),
-        (lambda log: log["samples"][0].update(epoch="1"), r"does not have the structure of Inspect"),
-        (lambda log: log["samples"][0].update(scores=[1]), r"does not have the structure of Inspect"),
-        (lambda log: log["samples"][0]["scores"]["choice"].pop("value"),
-         "sample 0, score choice has no 'value'"),
-        (lambda log: log["eval"].update(model=None), "eval.model must be text, got None"),
-        (lambda log: log.update(samples=[]), "has no samples; let Inspect log them"),
-        (lambda log: (log.update(status="error"), [s.update(scores={}) for s in log["samples"]]),
-         "have no scores; the log's status is 'error'"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_an_error(place, change, message):
+@cases(
+    (lambda log: log["samples"][0].pop("id"), "sample 0 has no 'id'"),
+    (lambda log: log["samples"][0].update(epoch="1"), r"does not have the structure of Inspect"),
+    (lambda log: log["samples"][0].update(scores=[1]), r"does not have the structure of Inspect"),
+    (
+        lambda log: log["samples"][0]["scores"]["choice"].pop("value"),
+        "sample 0, score choice has no 'value'",
+    ),
+    (lambda log: log["eval"].update(model=None), "eval.model must be text, got None"),
+    (lambda log: log.update(samples=[]), "has no samples; let Inspect log them"),
+    (
+        lambda log: (log.update(status="error"), [s.update(scores={}) for s in log["samples"]]),
+        "have no scores; the log's status is 'error'",
+    ),
+)
+def test_what_is_wrong_is_an_error(change, message, place):
     content = log(["C", "I", "C", "C"])
     change(content)
-    with pytest.raises(es.InputError, match=message):
-        es.read_log(inspect_file(place, content))
+    refuses(message, es.read_log, inspect_file(place, content))
 
 
 def test_a_log_that_was_not_finished(tmp_path):
@@ -312,8 +312,7 @@ def test_hostile_archives_are_refused(tmp_path):
         (changed(42, good[first + 42 : first + 46]), "is damaged|overlap"),
     ):
         (tmp_path / "log.eval").write_bytes(data)
-        with pytest.raises(es.InputError, match=message):
-            es.read_log(tmp_path / "log.eval")
+        refuses(message, es.read_log, tmp_path / "log.eval")
 
 
 def _with_method(data, method):
@@ -348,8 +347,7 @@ def test_zstd_members_are_read(tmp_path):
     assert the_table(es.read_log(path)) == the_table(es.read_log(plain))
     bomb = _with_contents(data, [d + b"x" for _, d, _ in members])
     path.write_bytes(bomb)
-    with pytest.raises(es.InputError, match="does not have its declared number of bytes"):
-        es.read_log(path)
+    refuses("does not have its declared number of bytes", es.read_log, path)
 
 
 def _with_contents(data, contents):

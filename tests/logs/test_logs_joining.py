@@ -8,6 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.logs.joining import joined
 from evalstats.logs.rows import Items, Key, Rows, natural, natural_order
+from tests.helpers import bad_cases, cases, refuses
 from tests.log_files import log, one, rows
 
 HUNDRED = {f"item {i}": float(i % 3 == 0) for i in range(100)}
@@ -19,8 +20,7 @@ def compare(*logs, **options):
 
 
 def refused(words, *logs, **options):
-    with pytest.raises(es.InputError, match=words):
-        compare(*logs, **options)
+    refuses(words, compare, *logs, **options)
 
 
 def test_names_are_sorted_as_people_do():
@@ -81,8 +81,7 @@ def test_what_a_log_says():
         ([rows(HUNDRED)] * 2, "/logs/A has t: acc of A twice"),
         ([rows(HUNDRED, task="a\u202eb")], "task must be printable text"),
     ):
-        with pytest.raises(es.InputError, match=words):
-            log(*some)
+        refuses(words, log, *some)
 
 
 def test_missing_items_are_refused_or_left_out():
@@ -245,25 +244,21 @@ def test_directions_are_asked_for_and_agree():
     refused("directions must be a mapping", *asked, directions="higher")
 
 
-@pytest.mark.parametrize(
-    "logs, message",
-    [
-        (3, "logs must be a path, a Log, or several, got int"),
-        ([3], "path must be a path or a frame, got int"),
-        ([], "logs is empty; give at least one"),
-        ({3: "x"}, "names of logs must be non-empty text, got 3"),
-        (["no/such"], "cannot read no/such: it does not exist"),
-        ("", "path is empty; give a file or a folder"),
-        ("a\0b", "cannot read a.*b: it does not exist"),
-        (
-            {"x": with_gaps()},
-            "name is for one system, but /logs/table has 2, which already have names",
-        ),
-    ],
+@bad_cases(
+    (3, "logs must be a path, a Log, or several, got int"),
+    ([3], "path must be a path or a frame, got int"),
+    ([], "logs is empty; give at least one"),
+    ({3: "x"}, "names of logs must be non-empty text, got 3"),
+    (["no/such"], "cannot read no/such: it does not exist"),
+    ("", "path is empty; give a file or a folder"),
+    ("a\0b", "cannot read a.*b: it does not exist"),
+    (
+        {"x": with_gaps()},
+        "name is for one system, but /logs/table has 2, which already have names",
+    ),
 )
-def test_what_logs_are(logs, message):
-    with pytest.raises(es.InputError, match=message):
-        es.compare_logs(logs)
+def test_what_logs_are(logs):
+    es.compare_logs(logs)
 
 
 def test_what_read_log_takes(tmp_path):
@@ -280,8 +275,7 @@ def test_what_read_log_takes(tmp_path):
         ({"labels": ["x"]}, "the items have no label 'x'"),
         ({"name": ""}, "name must be non-empty text"),
     ):
-        with pytest.raises(es.InputError, match=message):
-            es.read_log(path, **options)
+        refuses(message, es.read_log, path, **options)
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
     (tmp_path / "none").mkdir()
     for odd, message in (
@@ -292,8 +286,7 @@ def test_what_read_log_takes(tmp_path):
         ),
         (tmp_path / "none", "is a folder without files"),
     ):
-        with pytest.raises(es.InputError, match=message):
-            es.read_log(odd)
+        refuses(message, es.read_log, odd)
 
 
 def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
@@ -308,8 +301,7 @@ def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", denied)
-    with pytest.raises(es.InputError, match=r"cannot read '.*closed': Permission denied"):
-        es.read_log(tmp_path)
+    refuses(r"cannot read '.*closed': Permission denied", es.read_log, tmp_path)
 
 
 def test_tasks_with_the_same_items_are_named():
@@ -365,16 +357,13 @@ def by_place(ids, names="AB"):
     return [{"segment": x, **{n: 0.1 * i + (n == "B") for i, n in enumerate(names)}} for x in ids]
 
 
-@pytest.mark.parametrize(
-    ("ids", "labels", "found"),
-    [
-        (["1", "2", "3", "4"], "aabb", "aabb"),
-        (["4", "2", "1", "3"], "aabb", "aabb"),  # by number, whatever the order
-        (["0", "1", "2", "3"], "aabb", "aabb"),
-        (["2", "3", "6"], "abcdef", "bcf"),  # people score a part
-        (["0", "2", "3"], "abcdef", "acd"),
-        (["a", "b", "c"], [1, 1, 2], "112"),
-    ],
+@cases(
+    (["1", "2", "3", "4"], "aabb", "aabb"),
+    (["4", "2", "1", "3"], "aabb", "aabb"),  # by number, whatever the order
+    (["0", "1", "2", "3"], "aabb", "aabb"),
+    (["2", "3", "6"], "abcdef", "bcf"),  # people score a part
+    (["0", "2", "3"], "abcdef", "acd"),
+    (["a", "b", "c"], [1, 1, 2], "112"),
 )
 def test_labels_by_place_are_those_of_lines(ids, labels, found):
     """Defect: a TypeError; human scores and COMET files could have no documents."""
@@ -398,13 +387,10 @@ def test_labels_by_place_are_units_and_domains():
     assert estimates[0].standard_error == named.estimates[0].standard_error
 
 
-@pytest.mark.parametrize(
-    ("ids", "labels", "message"),
-    [
-        (["1", "2", "3"], [0, 1], "groups has 2 labels but there are 3 items"),
-        (["b", "a", "c"], "aab", r"items have names \('a'\), and.*in the frame"),
-        (["1", "2"], [1, "1"], "groups must differ in print"),
-    ],
+@cases(
+    (["1", "2", "3"], [0, 1], "groups has 2 labels but there are 3 items"),
+    (["b", "a", "c"], "aab", r"items have names \('a'\), and.*in the frame"),
+    (["1", "2"], [1, "1"], "groups must differ in print"),
 )
 def test_labels_by_place_that_do_not_fit(ids, labels, message):
     refused(message, by_place(ids), directions={"*": "higher"}, groups=list(labels))

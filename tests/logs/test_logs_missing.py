@@ -12,6 +12,7 @@ import evalstats as es
 from evalstats.cli import main
 from evalstats.logs.missing import common_item_notes
 from tests.agent_logs import deepeval_run, tau_trials
+from tests.helpers import refuses
 
 
 def agents(folder, crashes, n=200):
@@ -114,8 +115,7 @@ def test_failure_counts_what_has_no_score_of_any_table(tmp_path):
             es.compare_logs(path)
         assert ("paired=False" in str(error.value)) == is_apart
     path.write_text("segment,A,B\n1,0.5,0\n2,,1\n")
-    with pytest.raises(es.InputError, match="1 of 4 scores is missing"):
-        es.compare_logs(path, missing="failure")
+    refuses("1 of 4 scores is missing", es.compare_logs, path, missing="failure")
 
 
 def test_items_that_metrics_lack_are_counted_together(tmp_path, capsys):
@@ -154,12 +154,10 @@ def test_an_empty_row_of_several_is_as_one_that_is_not_there(tmp_path):
         failed = es.compare_logs(path, missing="failure", n_resamples=99)
         assert failed.estimates["A"].score == pytest.approx(0.5)
         assert "A: 1 of 120 answers have no score: counted as failed" in failed.notes[0]
-        with pytest.raises(es.InputError, match="item '7' has 2 trials, but score"):
-            es.compare_logs(path, epochs="pass^3")
+        refuses("item '7' has 2 trials, but score", es.compare_logs, path, epochs="pass^3")
     assert list(read[0]) == list(read[1])
     path.write_text("\n".join(re.sub("(A,7,.,).", r"\1", line) for line in lines))
-    with pytest.raises(es.InputError, match="3 of 240 scores are missing"):
-        es.compare_logs(path)
+    refuses("3 of 240 scores are missing", es.compare_logs, path)
 
 
 def test_one_crash_in_many_trials_leaves_pass_k_possible(tmp_path):

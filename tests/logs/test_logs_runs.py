@@ -7,6 +7,7 @@ import evalstats as es
 from evalstats.logs.pivot import epochs_differ
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import Caution
+from tests.helpers import cases
 
 
 def frame(seed=3, called="seed", deviation=0.03, n=60, runs=(3, 3), tasks=("",), noise=0.1):
@@ -38,19 +39,16 @@ def cautions(result, kind="runs"):
     return [note for note in result.notes if isinstance(note, Caution) and note.kind == kind]
 
 
-@pytest.mark.parametrize(
-    ("called", "columns", "epochs"),
-    [
-        ("seed", None, "runs"),
-        ("run", None, "runs"),
-        ("Run_ID", None, "runs"),
-        ("checkpoint", {"checkpoint": "run"}, "runs"),
-        ("epoch", None, "mean"),
-        ("trial", None, "mean"),
-        ("repeat", None, "mean"),
-        ("seed", {"seed": "epoch"}, "mean"),
-        ("sample", {"sample": "epoch"}, "mean"),
-    ],
+@cases(
+    ("seed", None, "runs"),
+    ("run", None, "runs"),
+    ("Run_ID", None, "runs"),
+    ("checkpoint", {"checkpoint": "run"}, "runs"),
+    ("epoch", None, "mean"),
+    ("trial", None, "mean"),
+    ("repeat", None, "mean"),
+    ("seed", {"seed": "epoch"}, "mean"),
+    ("sample", {"sample": "epoch"}, "mean"),
 )
 def test_columns_say_whether_answers_are_runs(called, columns, epochs):
     rows, options = frame(called=called), {"n_resamples": 199}
@@ -112,35 +110,32 @@ def less(rows, item):
     return [row for row in rows if row["item"] != item]
 
 
-@pytest.mark.parametrize(
-    ("rows", "options", "rest", "said"),
-    [
-        (frame()[1:], {}, less(frame(), 0), "left out, without a score in some run: 1 item"),
-        (
-            [*frame()[:-1], frame()[-1] | {"acc": None}],
-            {},
-            less(frame(), 59),
-            "left out, without a score in some run: 1 item",
-        ),
-        (
-            without_last(),
-            {"missing": "available"},
-            less(frame(), 59),
-            "left out, without a score in some run: 1 item",
-        ),
-        (
-            frame()[1:],
-            {"epochs": "runs", "missing": "intersect"},
-            less(frame(), 0),
-            "left out, without a score in some run: 1 item",
-        ),
-        (
-            frame(runs=(3, 5)),
-            {},
-            [row for row in frame(runs=(3, 5)) if row["seed"] <= 3],
-            "acc: the first 3 of 5 runs of B are used, as many as all systems have.",
-        ),
-    ],
+@cases(
+    (frame()[1:], {}, less(frame(), 0), "left out, without a score in some run: 1 item"),
+    (
+        [*frame()[:-1], frame()[-1] | {"acc": None}],
+        {},
+        less(frame(), 59),
+        "left out, without a score in some run: 1 item",
+    ),
+    (
+        without_last(),
+        {"missing": "available"},
+        less(frame(), 59),
+        "left out, without a score in some run: 1 item",
+    ),
+    (
+        frame()[1:],
+        {"epochs": "runs", "missing": "intersect"},
+        less(frame(), 0),
+        "left out, without a score in some run: 1 item",
+    ),
+    (
+        frame(runs=(3, 5)),
+        {},
+        [row for row in frame(runs=(3, 5)) if row["seed"] <= 3],
+        "acc: the first 3 of 5 runs of B are used, as many as all systems have.",
+    ),
 )
 def test_runs_are_compared_on_what_all_have(rows, options, rest, said):
     """Defect: one row less of 1,800 turned "no evidence" into "worse, p < .0001"."""

@@ -22,6 +22,8 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
+from tests.helpers import refuses  # noqa: E402
+
 #: Read as mathematics, the third would be an error.
 NAMES = [
     "baseline-transformer-big_wmt17-checkpoint-avg", "NLLB-200-distilled finetuned on news v16",
@@ -393,8 +395,7 @@ def both():
     (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
 ])  # fmt: skip
 def test_bad_input(call, message):
-    with pytest.raises(es.InputError, match=message):
-        call()
+    refuses(message, call)
 
 
 def test_several_metrics_are_panels():
@@ -455,8 +456,7 @@ def test_tasks_have_a_panel_for_each_pair_and_of_many_pairs_the_totals_one():
     assert shown == pytest.approx([score - best[0] for score in best[1:]])
     rows = replace(many, differences=many.rows, estimates=es.Estimates(many.estimates.rows))
     assert len(rows.plot()) == 15
-    with pytest.raises(es.InputError, match="there is nothing to draw in these tables"):
-        rows.plot_scores()
+    refuses("there is nothing to draw in these tables", rows.plot_scores)
 
 
 def test_a_rule_stands_before_totals_and_nowhere_else():

@@ -19,7 +19,7 @@ from evalstats.pictures.marks import minus
 from evalstats.pictures.report import document, folded_tables, marked
 from evalstats.results.tabular import printable
 from tests import harness_logs
-from tests.helpers import apart
+from tests.helpers import apart, refuses
 from tests.markup import Markup
 
 HOSTILE = [
@@ -399,8 +399,7 @@ def test_results_of_every_kind_have_a_report(tmp_path):
         page = document(made)
         check_inert(page)
         assert expected in page
-        with pytest.raises(es.InputError, match=r"texts|Moments"):
-            document(made, {"source": ["x"] * 7})
+        refuses(r"texts|Moments", document, made, {"source": ["x"] * 7})
     same = es.compare({name: [0.5, 1.0] * 20 for name in "abc"}, metrics=es.Mean("acc"))
     assert "All 3 systems are the same on every segment in acc" in document(same)
 
@@ -415,8 +414,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
         ({"source": 3}, r"texts\['source'\] must be a list of texts, one per segment, got int"),
         ({3: ["x"] * 60}, "names in texts must be non-empty text, got 3"),
     ):
-        with pytest.raises(es.InputError, match=found):
-            result.report(tmp_path / "x.html", texts)
+        refuses(found, result.report, tmp_path / "x.html", texts)
     assert not list(tmp_path.iterdir())
 
 
@@ -433,8 +431,7 @@ def test_a_path_that_cannot_be_written_is_refused_before_the_work(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("evalstats.pictures.report.document", lambda *_: pytest.fail("worked"))
-    with pytest.raises(es.InputError, match=message):
-        compared().report(path)
+    refuses(message, compared().report, path)
     assert not list(tmp_path.iterdir())
 
 
@@ -449,8 +446,7 @@ def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr("os.fsync", full)
-        with pytest.raises(es.InputError, match=r"cannot write .*: No space left on device"):
-            compared().report(path)
+        refuses(r"cannot write .*: No space left on device", compared().report, path)
     assert path.read_text(encoding="utf-8") == "old"
     compared().report(link)
     assert link.is_symlink()

@@ -6,6 +6,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.questions.domains import welch
+from tests.helpers import refuses
 
 MEAN = es.Mean("m")
 BY_T = {"method": "t"}
@@ -150,8 +151,7 @@ def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
     # Nothing says how a difference of 0 everywhere, or of one number, differs.
     for other in (base, base + 0.5, base + 0.1, base + 1):
         found = es.compare({"base": base, "new": other}, metrics=MEAN).by(domain)
-        with pytest.raises(es.InputError, match="at least 2 tasks, not by the same on all"):
-            found.heterogeneity()
+        refuses("at least 2 tasks, not by the same on all", found.heterogeneity)
 
 
 def test_what_cannot_be_taken_apart_is_refused():
@@ -172,8 +172,7 @@ def test_what_cannot_be_taken_apart_is_refused():
         (lambda: es.compare({k: [v, v[::-1]] for k, v in given.items()},
                             metrics=MEAN).by(domain).heterogeneity(), "share the runs of each"),
     ):  # fmt: skip
-        with pytest.raises(es.InputError, match=message):
-            call()
+        refuses(message, call)
 
 
 def test_groups_in_several_strata_are_drawn_whole():
@@ -193,10 +192,7 @@ def test_groups_in_several_strata_are_drawn_whole():
     assert "with 60 groups in all. Totals are the score of all strata together; groups are " \
         "drawn whole." in found.describe()  # fmt: skip
     for result in (found, es.Comparison.from_json(found.to_json())):
-        with pytest.raises(
-            es.InputError, match="tests independent strata, but these share groups;"
-        ):
-            result.heterogeneity()
+        refuses("tests independent strata, but these share groups;", result.heterogeneity)
 
 
 @pytest.mark.parametrize("labels, message", [
@@ -208,8 +204,7 @@ def test_groups_in_several_strata_are_drawn_whole():
 ])  # fmt: skip
 def test_strata_have_names(labels, message):
     result = es.compare(scores()[0], metrics=MEAN, **BY_T)
-    with pytest.raises(es.InputError, match=message.format("by")):
-        result.by(labels)
+    refuses(message.format("by"), result.by, labels)
 
 
 def test_no_stratum_or_task_is_called_as_its_total():

@@ -14,6 +14,7 @@ from evalstats.cli import main
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.counts import tango_distance
 from evalstats.results.tabular import p_is
+from tests.helpers import bad_cases, cases, refuses
 from tests.log_files import log, rows
 
 
@@ -77,15 +78,12 @@ def test_a_p_value_that_is_the_level_decides(lost, verdict):
     assert gate(1000, 10, lost, margin=0.02, significance_level=below).verdict == "undecided"
 
 
-@pytest.mark.parametrize(
-    ("n", "limit", "verdict"),
-    [
-        (100, {"margin": 0.01}, "undecided"),
-        (300, {"margin": 0.01}, "passed"),
-        # Of 50 right ones none is lost 60 times in 100 where 1 % is.
-        (100, {"recovery": 0.99}, "undecided"),
-        (1000, {"recovery": 0.99}, "passed"),
-    ],
+@cases(
+    (100, {"margin": 0.01}, "undecided"),
+    (300, {"margin": 0.01}, "passed"),
+    # Of 50 right ones none is lost 60 times in 100 where 1 % is.
+    (100, {"recovery": 0.99}, "undecided"),
+    (1000, {"recovery": 0.99}, "passed"),
 )
 def test_equal_answers_bound_the_loss_only_where_there_are_enough(n, limit, verdict):
     assert gate(n, 0, 0, n // 2, **limit).verdict == verdict
@@ -297,27 +295,28 @@ def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail()
     assert es.assert_not_worse(*sides, significance_level=1.5 * least).verdict == "passed"
     with pytest.raises(AssertionError, match="FAILED: new against old, asked: no significant loss"):
         es.assert_not_worse(*sides, significance_level=2.5 * least)
-    with pytest.raises(InputError, match="give margin, the loss that is too large,"):
-        es.gate(*sides)
+    refuses("give margin, the loss that is too large,", es.gate, *sides)
 
 
-@pytest.mark.parametrize(
-    ("sides", "options", "message"),
-    [
-        ((OUTPUTS["new"], "old.json"), {}, "hypotheses and baseline must both be a Log, a path"),
-        ((OUTPUTS, "odl", REFERENCES), {}, "baseline must be one of old, new"),
-        ((OUTPUTS["new"], OUTPUTS["old"], REFERENCES), {"task": "x"}, "task is for logs"),
-        ((OUTPUTS, "old", REFERENCES), {"missing": "intersect"}, "missing is for logs"),
-        (("a.json", "b.json", REFERENCES), {}, "references must be left out when logs"),
-        (({"acc": [1, 0]}, {"acc": [1, 0]}), {}, "hypotheses is a mapping: give both systems in one"),
-        (({**OUTPUTS, "x": OUTPUTS["new"]}, "old", REFERENCES), {}, "one system with one baseline"),
-        (([es.extract({"new": [1, 2, 3]}, metric=es.Mean("a"))],
-          [es.extract({"old": [1, 2, 3]}, metric=es.Mean("b"))]), {}, "the same metrics, got a and"),
-    ],
-)  # fmt: skip
-def test_sides_that_do_not_go_together(sides, options, message):
-    with pytest.raises(InputError, match=message):
-        es.gate(*sides, margin=1.0, **options)
+@bad_cases(
+    ((OUTPUTS["new"], "old.json"), {}, "hypotheses and baseline must both be a Log, a path"),
+    ((OUTPUTS, "odl", REFERENCES), {}, "baseline must be one of old, new"),
+    ((OUTPUTS["new"], OUTPUTS["old"], REFERENCES), {"task": "x"}, "task is for logs"),
+    ((OUTPUTS, "old", REFERENCES), {"missing": "intersect"}, "missing is for logs"),
+    (("a.json", "b.json", REFERENCES), {}, "references must be left out when logs"),
+    (({"acc": [1, 0]}, {"acc": [1, 0]}), {}, "hypotheses is a mapping: give both systems in one"),
+    (({**OUTPUTS, "x": OUTPUTS["new"]}, "old", REFERENCES), {}, "one system with one baseline"),
+    (
+        (
+            [es.extract({"new": [1, 2, 3]}, metric=es.Mean("a"))],
+            [es.extract({"old": [1, 2, 3]}, metric=es.Mean("b"))],
+        ),
+        {},
+        "the same metrics, got a and",
+    ),
+)
+def test_sides_that_do_not_go_together(sides, options):
+    es.gate(*sides, margin=1.0, **options)
 
 
 @cache
@@ -350,8 +349,7 @@ def test_the_total_alone_decides_where_it_alone_is_asked(aggregate):
     assert es.Gate.from_json(found.to_json()) == found
     assert es.assert_not_worse(*sides, **options, on="total") == found
     nothing = found.to_json().replace('"passed"', '"not asked"')
-    with pytest.raises(InputError, match="cannot read Gate from JSON"):
-        es.Gate.from_json(nothing)
+    refuses("cannot read Gate from JSON", es.Gate.from_json, nothing)
 
 
 def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
@@ -364,8 +362,7 @@ def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
     assert str(caught.value) == (
         "on='total' needs a total, but there is none over a, b; give aggregate='macro'"
     )
-    with pytest.raises(InputError, match="on must be one of all, total; got 'totl'"):
-        gate(100, 1, 1, margin=0.1, on="totl")
+    refuses("on must be one of all, total; got 'totl'", gate, 100, 1, 1, margin=0.1, on="totl")
     with pytest.raises(InputError, match="undecided must be one of pass, fail; got 'x'"):
         gate(100, 1, 1, margin=0.1, undecided="x")
 
@@ -438,8 +435,7 @@ def test_files_of_outputs_and_of_statistics_go_in_by_their_paths(tmp_path):
     ]
     for some in sides:
         assert numbers(es.assert_not_worse(*some, **LIMITS)) == numbers(expected)
-    with pytest.raises(InputError, match=r"cannot read .*gone\.npz"):
-        es.gate(saved["new"], str(tmp_path / "gone.npz"), margin=1)
+    refuses(r"cannot read .*gone\.npz", es.gate, saved["new"], str(tmp_path / "gone.npz"), margin=1)
 
 
 def test_frames_of_one_system_each_need_no_names():

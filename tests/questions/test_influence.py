@@ -7,6 +7,7 @@ import pytest
 
 import evalstats as es
 from evalstats.pictures.report import scores_by_stratum
+from tests.helpers import cases, refuses
 
 MEAN = es.Mean("judge")
 
@@ -40,16 +41,13 @@ def assert_turns(found, pair, references, metric, labels, **settings):
 STRATA = {"strata": ["easy", *["hard"] * 3] * 119 + ["odd"] * 4}
 
 
-@pytest.mark.parametrize(
-    ("metric", "labels", "aggregate"),
-    [
-        ("bleu", {}, "micro"),
-        ("chrf", STRATA, "micro"),
-        ("bleu", STRATA, "macro"),
-        ("chrf", STRATA, {"easy": 3, "hard": 1, "odd": 2}),
-    ],
+@cases(
+    ("bleu", {}, "micro"),
+    ("chrf", STRATA, "micro"),
+    ("bleu", STRATA, "macro"),
+    ("chrf", STRATA, {"easy": 3, "hard": 1, "odd": 2}),
 )
-def test_the_segments_that_are_named_do_what_is_said(sample, metric, labels, aggregate):
+def test_the_segments_that_are_named_do_what_is_said(metric, labels, aggregate, sample):
     pair = {name: sample.systems[name] for name in ("baseline", "slightly-better")}
     settings = {**labels, "aggregate": aggregate}
     result = es.compare(pair, sample.references, metric, n_resamples=9, **settings)
@@ -260,8 +258,7 @@ def test_it_is_said_in_every_form():
     (("new", "old", "cost"), "metrics must be a list of names, got the str"),
 ])  # fmt: skip
 def test_bad_input(arguments, message):
-    with pytest.raises(es.InputError, match=message):
-        two_metrics().joint(*arguments)
+    refuses(message, two_metrics().joint, *arguments)
     with pytest.raises(es.InputError, match="compare with alternative='two-sided', got 'greater'"):
         two_metrics(alternative="greater").joint("new", "old")
 

@@ -10,6 +10,7 @@ import pytest
 import evalstats as es
 from evalstats.cli import main
 from evalstats.designs.spending import levels
+from tests.helpers import cases, refuses
 
 ACC = es.Mean("acc")
 
@@ -142,8 +143,7 @@ def test_what_was_seen_stays(marks, call, message):
     test = es.SequentialTest(400, metric=ACC, margin=0.02)
     test.look(new[:100], base[:100])
     before = test.state_dict()
-    with pytest.raises(es.InputError, match=message):
-        call(test, new, base)
+    refuses(message, call, test, new, base)
     assert test.state_dict() == before
 
 
@@ -181,8 +181,7 @@ def test_looks_take_peoples_labels(marks):
     assert look(again, 200) == look(test, 200)
     # A label that comes after the item is another item.
     people["new"][1] = 1
-    with pytest.raises(es.InputError, match="item 1 had a different score or label of the system"):
-        look(test, 250)
+    refuses("item 1 had a different score or label of the system", look, test, 250)
     with pytest.raises(es.InputError, match="human must be left out when SegmentStatistics"):
         test.look(*[es.extract({"A": judge["new"] * 1.0}, metric=ACC)] * 2, human=people)
 
@@ -198,8 +197,7 @@ def test_the_decision_is_said_again_when_more_items_come(marks):
         (note,) = decides.result.notes
         assert note.startswith("The test was decided at look 4, on 200 segments: passed. 200 more")
         assert decides.state_dict() == state
-    with pytest.raises(es.InputError, match="item 0 had a different score"):
-        test.look(~new, base)
+    refuses("item 0 had a different score", test.look, ~new, base)
 
 
 def fallen(seed, n=200):
@@ -257,8 +255,7 @@ def test_a_test_without_a_plan_starts_where_it_is_said(marks):
         es.SequentialTest(metric=ACC).load_state_dict(shares.state_dict())
     # Of two items the level would be so small that 1 - 2α is 1.
     assert es.SequentialTest(metric=ACC).look([1, 0], [0, 1]).verdict == "go on"
-    with pytest.raises(es.InputError, match="start must be"):
-        es.SequentialTest(start=1)
+    refuses("start must be", es.SequentialTest, start=1)
 
 
 @pytest.mark.parametrize(("alpha", "level"), [(0.05, "90"), (0.025, "95")])
@@ -296,11 +293,9 @@ def test_what_is_no_state_is_refused(marks, changed, message):
     test = es.SequentialTest(400, metric=ACC)
     test.look(marks[0][:60], marks[1][:60])
     other = es.SequentialTest(400, metric=ACC)
-    with pytest.raises(es.InputError, match=message):
-        other.load_state_dict({**test.state_dict(), **changed})
+    refuses(message, other.load_state_dict, {**test.state_dict(), **changed})
     assert other.looks == ()
-    with pytest.raises(es.InputError, match="what state_dict returned"):
-        other.load_state_dict({})
+    refuses("what state_dict returned", other.load_state_dict, {})
 
 
 def test_a_state_that_was_changed_is_refused(marks):
@@ -314,8 +309,7 @@ def test_a_state_that_was_changed_is_refused(marks):
     assert again.result.verdict == "failed"
     assert again.state_dict() == test.state_dict()
     state["looks"][0]["level"] = 1e-5
-    with pytest.raises(es.InputError, match="it: part of it was changed"):
-        es.SequentialTest(200, metric=ACC).load_state_dict(state)
+    refuses("it: part of it was changed", es.SequentialTest(200, metric=ACC).load_state_dict, state)
 
 
 def named(marks, n, order=None, **labels):
@@ -370,8 +364,7 @@ def test_looks_in_every_form(marks):
     waits.look(marks[0][:50], marks[1][:50])
     said = ElementTree.fromstring(waits.result.to_junit())
     assert (said.attrib["errors"], said.find(".//error").attrib["type"]) == ("1", "undecided")
-    with pytest.raises(es.InputError, match="nothing to show yet; call look first"):
-        es.SequentialTest(400).plot()
+    refuses("nothing to show yet; call look first", es.SequentialTest(400).plot)
 
 
 @pytest.mark.parametrize("limit", [{"margin": 0.02}, {"recovery": 0.97}, {}])
@@ -429,19 +422,16 @@ def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
         "looks"]] == [100, 150, 200]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            ("--margin", "0.03"),
-            "state comes from a test with a different margin: 0.02 there, 0.03 here",
-        ),
-        (("--margin", "0.02", "--undecided", "pass"), "--undecided is for a single test"),
-        (("--margin", "0.02", "--unpaired"), "--unpaired is for a single test: with --state"),
-        (("--margin", "0.02", "--paired-runs"), "--paired-runs is for a single test"),
-    ],
+@cases(
+    (
+        ("--margin", "0.03"),
+        "state comes from a test with a different margin: 0.02 there, 0.03 here",
+    ),
+    (("--margin", "0.02", "--undecided", "pass"), "--undecided is for a single test"),
+    (("--margin", "0.02", "--unpaired"), "--unpaired is for a single test: with --state"),
+    (("--margin", "0.02", "--paired-runs"), "--paired-runs is for a single test"),
 )
-def test_a_gate_refuses_what_is_not_its_own(folder, capsys, arguments, message):
+def test_a_gate_refuses_what_is_not_its_own(arguments, message, folder, capsys):
     assert main(["gate", "100.csv", *GATE, "--margin", "0.02"]) == 4
     assert main(["gate", "150.csv", *GATE, *arguments]) == 2
     assert message in capsys.readouterr().err

@@ -17,6 +17,7 @@ from evalstats.analysis.design import Units
 from evalstats.pictures.report import document
 from evalstats.questions import ranking as r
 from tests.conftest import WMT
+from tests.helpers import cases, refuses
 from tests.markup import Markup
 
 MEAN = es.Mean("marks")
@@ -169,10 +170,7 @@ def test_clusters_of_wmt_need_scores_of_segments():
         name: ["a cat sat", "it is so", end] for name, end in zip("AB", ["x", "y"], strict=True)
     }
     result = es.compare(texts, texts["A"], "chrf", n_resamples=99)
-    with pytest.raises(
-        es.InputError, match=r"^clusters must be left out: .*chrF2 is not a mean of"
-    ):
-        result.ranking(clusters="wmt")
+    refuses(r"^clusters must be left out: .*chrF2 is not a mean of", result.ranking, clusters="wmt")
 
 
 def test_the_probability_to_be_first_is_shared_by_ties():
@@ -235,12 +233,9 @@ def test_lower_is_better_turns_the_order_round():
         assert (a.system, a.low, a.high, a.tier) == (b.system, b.low, b.high, b.tier)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"adjustment": "holm", "method": "t"},
-        {"groups": np.arange(60) // 2},
-    ],
+@cases(
+    {"adjustment": "holm", "method": "t"},
+    {"groups": np.arange(60) // 2},
 )
 def test_systems_a_point_apart_have_their_own_ranks(options):
     """Defect: one of them had the ranks 1 to 5 of 5, with a RuntimeWarning."""
@@ -251,13 +246,10 @@ def test_systems_a_point_apart_have_their_own_ranks(options):
         assert (x.cluster, x.tier) == (place, "abcde"[place - 1])
 
 
-@pytest.mark.parametrize(
-    ("options", "note"),
-    [
-        ({"n": 50, "n_resamples": 99}, "There are only 50 segments: intervals"),
-        ({"seed": 7, "n": 110, "n_resamples": 199}, "s3 vs s2 (marks): p = 0.0"),
-        ({"groups": np.arange(200) // 50}, "There are only 4 groups: a t test replaces the b"),
-    ],
+@cases(
+    ({"n": 50, "n_resamples": 99}, "There are only 50 segments: intervals"),
+    ({"seed": 7, "n": 110, "n_resamples": 199}, "s3 vs s2 (marks): p = 0.0"),
+    ({"groups": np.arange(200) // 50}, "There are only 4 groups: a t test replaces the b"),
 )
 def test_a_ranking_says_what_keeps_its_systems_together(options, note):
     options = {"seed": 0, "n": 200, **options}
@@ -273,25 +265,21 @@ def test_without_resampled_scores_no_probability_is_made_up():
     assert " -\n" in ranking.to_text(verbose=True)
 
 
-@pytest.mark.parametrize(
-    "options, asked, message",
-    [
-        ({"baseline": "s0"}, {}, "a ranking needs all pairs: compare without baseline"),
-        ({"alternative": "greater"}, {}, "two-sided"),
-        ({"adjustment": "none"}, {}, "one of max-t, holm; this comparison has 'none'"),
-        ({}, {"metric": "bleu"}, "metric must be one of marks; got 'bleu'"),
-        ({}, {"clusters": "wmt22"}, "clusters must be one of simultaneous, wmt, wmt25; got"),
-        (
-            {"paired": False},
-            {"clusters": "wmt25"},
-            "^clusters must be 'wmt': .* each system has its own$",
-        ),
-    ],
+@cases(
+    ({"baseline": "s0"}, {}, "a ranking needs all pairs: compare without baseline"),
+    ({"alternative": "greater"}, {}, "two-sided"),
+    ({"adjustment": "none"}, {}, "one of max-t, holm; this comparison has 'none'"),
+    ({}, {"metric": "bleu"}, "metric must be one of marks; got 'bleu'"),
+    ({}, {"clusters": "wmt22"}, "clusters must be one of simultaneous, wmt, wmt25; got"),
+    (
+        {"paired": False},
+        {"clusters": "wmt25"},
+        "^clusters must be 'wmt': .* each system has its own$",
+    ),
 )
 def test_what_cannot_be_ranked(options, asked, message):
     result = compare(leaderboard(n=40), n_resamples=99, **options)
-    with pytest.raises(es.InputError, match=message):
-        result.ranking(**asked)
+    refuses(message, result.ranking, **asked)
 
 
 def test_more_than_eight_tiers_are_numbers_in_the_place_of_letters():

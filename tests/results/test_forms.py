@@ -31,6 +31,7 @@ from evalstats.results.estimates import Estimates
 from evalstats.results.notes import close_calls, close_notes
 from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
+from tests.helpers import cases, refuses
 from tests.markup import Markup
 
 
@@ -180,8 +181,7 @@ def test_latex_has_minus_signs_caption_label_and_digits():
     assert r"\caption{50 \% \& more}\label{tab:main}" in latex
     assert r"\begin{table}" not in result.to_latex()
     for bad in ({"label": "a"}, {"label": "a b", "caption": "x"}, {"label": "}", "caption": "x"}):
-        with pytest.raises(es.InputError, match=r"label must be letters, digits and .*a caption"):
-            result.to_latex(**bad)
+        refuses(r"label must be letters, digits and .*a caption", result.to_latex, **bad)
 
 
 def test_a_title_says_how_many_runs_there_are():
@@ -191,15 +191,12 @@ def test_a_title_says_how_many_runs_there_are():
         assert "20 segments, 3 runs" in result.to_text(findings=False).splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("errors", "places"),
-    [
-        ([0.5, 0.7], 2),
-        ([0.5, 1e-9], 2),
-        ([0.5, 0.005], 2),
-        ([0.05, 0.01], 3),
-        ([0, 2], 2),
-    ],
+@cases(
+    ([0.5, 0.7], 2),
+    ([0.5, 1e-9], 2),
+    ([0.5, 0.005], 2),
+    ([0.05, 0.01], 3),
+    ([0, 2], 2),
 )
 def test_errors_far_below_the_others_ask_for_no_decimals(errors, places):
     """A perfect system, or one whose scores are next to nothing, has such errors."""
@@ -231,8 +228,7 @@ def test_digits_are_those_asked_for():
         for one in (comparison("ab"), estimate, es.Estimates((estimate,))):
             assert f"| {estimate.score:.{digits}f} |" in one.to_markdown(digits=digits)
             assert f"<td>{estimate.score:.{digits}f}</td>" in one.to_html(digits=digits)
-    with pytest.raises(es.InputError, match="digits must be at most 15, got 16"):
-        estimate.to_markdown(digits=16)
+    refuses("digits must be at most 15, got 16", estimate.to_markdown, digits=16)
 
 
 def test_wide_characters_are_aligned_by_their_width():

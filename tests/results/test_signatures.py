@@ -5,7 +5,6 @@ import pickle
 from dataclasses import dataclass, replace
 
 import hypothesis.strategies as st
-import pytest
 from hypothesis import example, given
 
 import evalstats as es
@@ -13,6 +12,7 @@ from evalstats.metrics.base import MetricSignature, merged
 from evalstats.results.signatures import Signature, together
 from tests import log_files
 from tests.golden_cases import GRADE, answers, grades, table, tables, tasks, two
+from tests.helpers import cases
 
 LINES = st.lists(st.sampled_from(["BLEU", "n:4", "ci:t", "seed:1", "x:", "", "sacrebleu:2.4,2.3"]))
 
@@ -33,13 +33,10 @@ class Named(es.Mean):
         return "custom:Named|test:mcnemar|adj:none|n:4|seed:5"
 
 
-@pytest.mark.parametrize(
-    "result",
-    [
-        es.compare(tables()["bleu"], n_resamples=99, margin=1),
-        es.compare(table(grades(), Named("x")), n_resamples=99),
-        es.Suite(tasks(), "macro").compare(n_resamples=99),
-    ],
+@cases(
+    es.compare(tables()["bleu"], n_resamples=99, margin=1),
+    es.compare(table(grades(), Named("x")), n_resamples=99),
+    es.Suite(tasks(), "macro").compare(n_resamples=99),
     ids=["margin", "named", "suite"],
 )
 def test_records_are_what_their_lines_say(result):

@@ -11,6 +11,7 @@ from evalstats.cli.inputs import system_names
 from evalstats.statistics import extraction, files
 from evalstats.statistics.files import Lines
 from tests.conftest import nasty_texts
+from tests.helpers import cases, refuses
 
 lines_of_text = st.lists(
     nasty_texts.map(lambda text: text.replace("\n", " ")), min_size=1, max_size=9
@@ -32,8 +33,7 @@ def test_lines_are_what_splitting_at_line_feeds_gives(lines, end, block):
         patch.setattr(files, "_BLOCK_BYTES", block)
         patch.setattr(files, "read_text", lambda path: data)
         if not data:
-            with pytest.raises(es.InputError, match="is empty; expected one segment per line"):
-                Lines("x")
+            refuses("is empty; expected one segment per line", Lines, "x")
             return
         found = Lines("x")
     assert len(found) == len(expected)
@@ -47,8 +47,7 @@ def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path, monkeypatch):
     path.write_bytes(b"ok\n" * 9 + b"na\xefve\n" + b"ok\n" * 9)
     for block in (7, 1 << 22):
         monkeypatch.setattr(files, "_BLOCK_BYTES", block)
-        with pytest.raises(es.InputError, match=r"is not UTF-8: byte 0xef in line 10$"):
-            Lines(str(path))
+        refuses(r"is not UTF-8: byte 0xef in line 10$", Lines, str(path))
 
 
 @pytest.mark.parametrize("block, n_references", [(500, 2), (1 << 20, 1)])
@@ -77,20 +76,17 @@ def test_blocks_give_the_statistics_of_the_whole(
         assert len(calls) > 1 or block > 500
 
 
-@pytest.mark.parametrize(
-    ("paths", "names"),
-    [
-        ("a.txt b.txt", "a b"),
-        ("run.1.txt run.2.txt", "run.1 run.2"),
-        ("wmt.en-de.hyp.Online-B.de wmt.en-de.hyp.Online-W.de", "Online-B Online-W"),
-        ("newstest.base.txt newstest.base2.txt", "base base2"),
-        ("newstest.base.txt newstest.base.v2.txt", "base base.v2"),
-        ("x/base.en.txt y/tuned.en.txt.gz", "base tuned"),
-        ("llama-3.1-8b.txt llama-3.1-70b.txt", "llama-3.1-8b llama-3.1-70b"),
-        ("m-1.5.txt m-2.5.txt", "m-1.5 m-2.5"),
-        ("slightly-better.txt clearly-better.txt", "slightly-better clearly-better"),
-        ("wmt.en-de.hyp.Online-B.de", "wmt.en-de.hyp.Online-B"),
-    ],
+@cases(
+    ("a.txt b.txt", "a b"),
+    ("run.1.txt run.2.txt", "run.1 run.2"),
+    ("wmt.en-de.hyp.Online-B.de wmt.en-de.hyp.Online-W.de", "Online-B Online-W"),
+    ("newstest.base.txt newstest.base2.txt", "base base2"),
+    ("newstest.base.txt newstest.base.v2.txt", "base base.v2"),
+    ("x/base.en.txt y/tuned.en.txt.gz", "base tuned"),
+    ("llama-3.1-8b.txt llama-3.1-70b.txt", "llama-3.1-8b llama-3.1-70b"),
+    ("m-1.5.txt m-2.5.txt", "m-1.5 m-2.5"),
+    ("slightly-better.txt clearly-better.txt", "slightly-better clearly-better"),
+    ("wmt.en-de.hyp.Online-B.de", "wmt.en-de.hyp.Online-B"),
 )
 def test_names_of_systems_are_what_tells_their_files_apart(paths, names):
     assert system_names(paths.split(), None) == names.split()

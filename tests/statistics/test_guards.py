@@ -8,6 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.results.records import CAUTION, Caution
 from evalstats.text.tokenization import language_of, target_language
+from tests.helpers import cases
 
 TEXTS = {
     "ja": ["今日はとても良い天気ですね。", "私は東京タワーで寿司を食べました。"],
@@ -28,13 +29,17 @@ def test_the_language_of_texts_is_that_of_most_letters(language):
         assert language_of([" ".join(text) for text in texts]) == "", "words are set apart"
 
 
-@pytest.mark.parametrize(
-    ("name", "language"),
-    [
-        ("en-ja", "ja"), ("wmt22.en-zh", "zh"), ("en-ja_JP", "ja"), ("eng_Latn-kor_Hang", "ko"),
-        ("ja-en", ""), ("cs-uk_UA", ""), ("anti-ja", ""), ("en-jam", ""), ("", ""),
-    ],
-)  # fmt: skip
+@cases(
+    ("en-ja", "ja"),
+    ("wmt22.en-zh", "zh"),
+    ("en-ja_JP", "ja"),
+    ("eng_Latn-kor_Hang", "ko"),
+    ("ja-en", ""),
+    ("cs-uk_UA", ""),
+    ("anti-ja", ""),
+    ("en-jam", ""),
+    ("", ""),
+)
 def test_the_target_of_a_task_is_at_the_end_of_its_name(name, language):
     assert target_language(name) == language
 
@@ -42,20 +47,17 @@ def test_the_target_of_a_task_is_at_the_end_of_its_name(name, language):
 NO_SPACES = "ja zh th"
 
 
-@pytest.mark.parametrize(
-    ("metric", "languages", "advice"),
-    [
-        (es.BLEU(), "ja zh ko th", "char or flores200"),
-        (es.BLEU(tokenize="zh"), "ja ko th", "into words; use the tokenizer"),
-        (es.BLEU(tokenize="char"), "", ""),
-        (es.CHRF(), "", ""),
-        (es.CHRF(word_order=2), NO_SPACES, "use chrF"),
-        (es.TER(), NO_SPACES, ""),
-        (es.TER(normalized=True, asian_support=True), "th", "use CER"),
-        (es.WER(), NO_SPACES, "use CER"),
-        (es.CER(), "", ""),
-        (es.ROUGE("1"), "ja zh ko th", "use chrF"),
-    ],
+@cases(
+    (es.BLEU(), "ja zh ko th", "char or flores200"),
+    (es.BLEU(tokenize="zh"), "ja ko th", "into words; use the tokenizer"),
+    (es.BLEU(tokenize="char"), "", ""),
+    (es.CHRF(), "", ""),
+    (es.CHRF(word_order=2), NO_SPACES, "use chrF"),
+    (es.TER(), NO_SPACES, ""),
+    (es.TER(normalized=True, asian_support=True), "th", "use CER"),
+    (es.WER(), NO_SPACES, "use CER"),
+    (es.CER(), "", ""),
+    (es.ROUGE("1"), "ja zh ko th", "use chrF"),
 )
 def test_a_metric_says_which_languages_it_does_not_suit(metric, languages, advice):
     for code in TEXTS:
@@ -88,21 +90,18 @@ OF_JAPANESE = (
 )
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda *texts: es.compare(*texts),
-        lambda *texts: es.compare(es.extract(*texts)),
-        lambda texts, refs: es.compare(texts, dict.fromkeys(texts, refs), paired=False),
-        lambda *texts: es.compare({k: [v, v[::-1]] for k, v in texts[0].items()}, texts[1]),
-        lambda *texts: es.compare(*texts).ranking(),
-        lambda *texts: es.estimate(*texts),
-        lambda *texts: es.estimate(texts[0]["A"], texts[1]),
-        lambda *texts: es.gate(texts[0], references=texts[1], baseline="A", margin=1),
-        lambda *texts: es.power(*texts),
-        lambda *texts: es.Suite({"x": es.extract(*texts), "y": es.extract(*texts)}).compare(),
-        lambda *texts: es.Suite({"x": es.extract(*texts)}).estimate(),
-    ],
+@cases(
+    lambda *texts: es.compare(*texts),
+    lambda *texts: es.compare(es.extract(*texts)),
+    lambda texts, refs: es.compare(texts, dict.fromkeys(texts, refs), paired=False),
+    lambda *texts: es.compare({k: [v, v[::-1]] for k, v in texts[0].items()}, texts[1]),
+    lambda *texts: es.compare(*texts).ranking(),
+    lambda *texts: es.estimate(*texts),
+    lambda *texts: es.estimate(texts[0]["A"], texts[1]),
+    lambda *texts: es.gate(texts[0], references=texts[1], baseline="A", margin=1),
+    lambda *texts: es.power(*texts),
+    lambda *texts: es.Suite({"x": es.extract(*texts), "y": es.extract(*texts)}).compare(),
+    lambda *texts: es.Suite({"x": es.extract(*texts)}).estimate(),
 )
 def test_cautions_stand_in_every_result(ask):
     assert cautions(ask(JAPANESE, REFERENCES)) == [OF_JAPANESE]

@@ -10,6 +10,7 @@ import evalstats as es
 from evalstats.data import load_sample
 from evalstats.results.records import CAUTION
 from evalstats.statistics import guards
+from tests.helpers import cases, refuses
 
 REFERENCES = ["the cat sat on the mat", "a dog barked at the moon"] * 10
 OUTPUTS = ["the cat sits on the mat", "a dog barked at the sun"] * 10
@@ -23,20 +24,16 @@ def alone(texts):
     return [[text] for text in texts]
 
 
-@pytest.mark.parametrize(
-    ("outputs", "references", "message"),
-    [
-        (OUTPUTS, words(REFERENCES), r"references\[0\] is a list of words"),
-        (words(OUTPUTS), words(REFERENCES), r"system 'system': hypotheses\[0\] is a list of 6"),
-        (words(OUTPUTS), REFERENCES, r"\[0\] is a list of 6 strings; give one string per segment"),
-        (alone(OUTPUTS), alone(REFERENCES), r"\[0\] is a list of one output; give the outputs"),
-        (alone(OUTPUTS), REFERENCES, r"\[0\] is a list of one output; give the outputs"),
-    ],
+@cases(
+    (OUTPUTS, words(REFERENCES), r"references\[0\] is a list of words"),
+    (words(OUTPUTS), words(REFERENCES), r"system 'system': hypotheses\[0\] is a list of 6"),
+    (words(OUTPUTS), REFERENCES, r"\[0\] is a list of 6 strings; give one string per segment"),
+    (alone(OUTPUTS), alone(REFERENCES), r"\[0\] is a list of one output; give the outputs"),
+    (alone(OUTPUTS), REFERENCES, r"\[0\] is a list of one output; give the outputs"),
 )
 def test_lists_of_words_and_of_one_text_are_refused(outputs, references, message):
     for metric in ("bleu", "chrf", "wer"):
-        with pytest.raises(es.InputError, match=message):
-            es.estimate(outputs, references, metric)
+        refuses(message, es.estimate, outputs, references, metric)
 
 
 GOOD_REFERENCES = {
@@ -68,8 +65,7 @@ def test_words_can_be_references_if_they_are_meant():
 def test_answers_to_items_are_not_runs():
     answers = np.random.default_rng(0).integers(0, 2, (200, 3))
     for given in (answers, answers.tolist()):
-        with pytest.raises(es.InputError, match=r"200 lists of 3, .*PassAll"):
-            es.estimate(given, metric=es.Mean("accuracy"))
+        refuses(r"200 lists of 3, .*PassAll", es.estimate, given, metric=es.Mean("accuracy"))
     assert es.estimate(answers.T, metric=es.Mean("accuracy")).score == answers.mean()
     assert es.estimate(answers.tolist(), metric=es.PassAll(1)).score == pytest.approx(
         answers.mean()
@@ -111,17 +107,14 @@ def test_words_between_spaces_are_read(script):
         assert not metric.unread(SCRIPTS[script])
 
 
-@pytest.mark.parametrize(
-    ("texts", "share"),
-    [
-        (SCRIPTS["Russian"], "100%"),
-        (SCRIPTS["Hindi"], "100%"),
-        (UNSPACED["Lao"], "100%"),
-        (["Сегодня BLEU", "погода"], "76%"),
-        (["Schöne Grüße", "Tänään on kaunis ilma"], ""),
-        (["x = 1 + 2", "∀x∃y"], ""),
-        (["42", "3.14"], ""),
-    ],
+@cases(
+    (SCRIPTS["Russian"], "100%"),
+    (SCRIPTS["Hindi"], "100%"),
+    (UNSPACED["Lao"], "100%"),
+    (["Сегодня BLEU", "погода"], "76%"),
+    (["Schöne Grüße", "Tänään on kaunis ilma"], ""),
+    (["x = 1 + 2", "∀x∃y"], ""),
+    (["42", "3.14"], ""),
 )
 def test_rouge_says_which_share_of_the_letters_it_drops(texts, share):
     said = es.ROUGE("1").unread(texts)
@@ -172,19 +165,16 @@ def test_words_that_stand_for_no_text_are_words_if_references_have_them():
     assert part.statistics("A").cautions["A"][0] == caution
 
 
-@pytest.mark.parametrize(
-    ("base", "new", "higher", "is_said"),
-    [
-        (0.44, 43.0, True, True),
-        (43.0, 0.44, True, True),
-        (0.02, 0.9, True, False),
-        (0.9, 1.1, True, False),
-        (0.44, 43.0, False, False),  # seconds
-        (3.0, 90.0, True, False),
-        (0.5, 900.0, True, False),
-        (-0.2, 0.4, True, False),
-        (0.01, 1.94, None, False),  # normal scores
-    ],
+@cases(
+    (0.44, 43.0, True, True),
+    (43.0, 0.44, True, True),
+    (0.02, 0.9, True, False),
+    (0.9, 1.1, True, False),
+    (0.44, 43.0, False, False),  # seconds
+    (3.0, 90.0, True, False),
+    (0.5, 900.0, True, False),
+    (-0.2, 0.4, True, False),
+    (0.01, 1.94, None, False),  # normal scores
 )
 def test_shares_beside_percentages_are_said(base, new, higher, is_said):
     rng = np.random.default_rng(0)
@@ -207,16 +197,13 @@ def test_empty_references_are_said_where_outputs_are_not_empty():
     assert not said_of(outputs, [*gold[:2], *REFERENCES, *REFERENCES[:18]], "chrf")
 
 
-@pytest.mark.parametrize(
-    ("outputs", "metric", "is_said"),
-    [
-        (["yes", "no"] * 6, es.BLEU(), True),
-        (["yes it is", "no"] * 6, es.BLEU(), True),
-        (["yes it is so", "no"] * 6, es.BLEU(), False),
-        (["yes", "no"] * 6, es.BLEU(effective_order=True), False),
-        (["yes it", "no"] * 6, es.BLEU(max_ngram_order=2), False),
-        ([""] * 12, es.BLEU(), False),
-    ],
+@cases(
+    (["yes", "no"] * 6, es.BLEU(), True),
+    (["yes it is", "no"] * 6, es.BLEU(), True),
+    (["yes it is so", "no"] * 6, es.BLEU(), False),
+    (["yes", "no"] * 6, es.BLEU(effective_order=True), False),
+    (["yes it", "no"] * 6, es.BLEU(max_ngram_order=2), False),
+    ([""] * 12, es.BLEU(), False),
 )
 def test_bleu_that_is_0_whatever_the_outputs_say_is_a_note(outputs, metric, is_said):
     text = str(es.estimate(outputs, ["yes", "Paris"] * 6, metric, n_resamples=99))

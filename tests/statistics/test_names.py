@@ -9,6 +9,7 @@ from hypothesis import given
 
 import evalstats as es
 from evalstats.checks import MOST_NAME, check_names, label, shown
+from tests.helpers import bad_cases, refuses
 
 UNSEEN = {
     "a newline": "1\n\\input{/etc/passwd}",
@@ -74,8 +75,7 @@ PLACES = {
 def test_a_name_is_what_shows_in_any_script(place):
     unfit = r"printable text|non-empty text|at most 1,000 char"
     for text in UNSEEN.values():
-        with pytest.raises(es.InputError, match=unfit):
-            place(text)
+        refuses(unfit, place, text)
     for text in SEEN:
         place(text)
 
@@ -87,15 +87,13 @@ def test_segment_ids_and_signatures():
             ({"metric": Signed(text)}, "signature of Signed"),
             ({"metric_signature": f"custom:Own|sacrebleu:{text}"}, "metric_signature"),
         ):
-            with pytest.raises(es.InputError, match=f"{name} must be printable"):
-                table(**options)
+            refuses(f"{name} must be printable", table, **options)
     assert table(segment_ids=["", "b"]).segment_ids == ("", "b")
 
 
 def test_the_message_says_which_character():
     message = r"system names .* 'sys\\u200btem', whose character 3 \(U\+200B ZERO WIDTH SPACE\)"
-    with pytest.raises(es.InputError, match=message):
-        label("sys\u200btem", "system names")
+    refuses(message, label, "sys\u200btem", "system names")
 
 
 @given(st.text())
@@ -119,23 +117,20 @@ def test_a_metric_of_ones_own_lacks_an_attribute(lacking):
     attributes = {"name": "bare", "columns": ("a",), "statistics": Own.statistics}
     del attributes[lacking]
     kind = type("Bare", (es.Metric,), {**attributes, "score": Own.score})
-    with pytest.raises(es.InputError, match=f"Bare must set {lacking}"):
-        es.estimate(["a", "b"], ["a", "b"], kind())
+    refuses(f"Bare must set {lacking}", es.estimate, ["a", "b"], ["a", "b"], kind())
 
 
-@pytest.mark.parametrize(
-    "attribute, value, message",
-    [
-        *(("columns", value, "columns of Own must be a tuple of names")
-          for value in ("ab", (), None, 3)),
-        ("score", lambda totals: 1.0, r"own.score must map shape \(..., k\) to \(...\)"),
-        ("score", lambda totals: totals, r"own.score .*returned \(1, 1\), expected \(1,\)"),
-        ("score", lambda totals: np.full(totals.shape[:-1], "x"), "own.score must return numbers"),
-    ],
-)  # fmt: skip
-def test_a_metric_of_ones_own_is_wrong(attribute, value, message):
-    with pytest.raises(es.InputError, match=message):
-        es.estimate(["a", "b"], ["a", "b"], own(**{attribute: value}))
+@bad_cases(
+    *(
+        ("columns", value, "columns of Own must be a tuple of names")
+        for value in ("ab", (), None, 3)
+    ),
+    ("score", lambda totals: 1.0, r"own.score must map shape \(..., k\) to \(...\)"),
+    ("score", lambda totals: totals, r"own.score .*returned \(1, 1\), expected \(1,\)"),
+    ("score", lambda totals: np.full(totals.shape[:-1], "x"), "own.score must return numbers"),
+)
+def test_a_metric_of_ones_own_is_wrong(attribute, value):
+    es.estimate(["a", "b"], ["a", "b"], own(**{attribute: value}))
 
 
 @given(st.lists(st.sampled_from(["", " ", "a", "b c", "é", *UNSEEN.values()]), max_size=4))

@@ -18,6 +18,7 @@ import evalstats as es
 from evalstats import cli
 from evalstats.statistics import files as opening
 from evalstats.statistics.files import Lines
+from tests.helpers import refuses
 
 MARK = "\ufeff".encode()
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
@@ -62,8 +63,7 @@ def test_a_mark_of_byte_order_makes_no_group_stratum_or_id(capsys):
 
 def test_labels_that_were_read_with_their_mark_are_refused():
     message = r"groups\[0\] begins with a byte order mark .*read_lines\(path, labels=True\)"
-    with pytest.raises(es.InputError, match=message):
-        es.estimate([1, 2, 3], metric=es.Mean("m"), groups=["\ufeffd1", "d1", "d2"])
+    refuses(message, es.estimate, [1, 2, 3], metric=es.Mean("m"), groups=["\ufeffd1", "d1", "d2"])
 
 
 def test_a_mark_before_texts_is_part_of_a_token_as_it_is_to_sacrebleu_and_noted(capsys):
@@ -97,18 +97,14 @@ COMPRESS = {"gzip": gzip.compress, "xz": lzma.compress, "bzip2": bz2.compress,
 def test_what_is_compressed_and_not_called_gz_says_so(kind, read, name, text):
     Path(name).write_bytes(COMPRESS[kind](text))
     how = "its name has to end in .gz" if kind == "gzip" else "only .gz is read, so unpack it"
-    with pytest.raises(
-        es.InputError, match=f"cannot read {name}: it is compressed by {kind}: {how}"
-    ):
-        read(name)
+    refuses(f"cannot read {name}: it is compressed by {kind}: {how}", read, name)
 
 
 @pytest.mark.parametrize("read, name", [(es.read_lines, "a.txt.gz"), (es.read_log, "a.csv.gz")])
 def test_what_is_called_gz_and_is_not_says_so(read, name):
     Path(name).write_bytes(b"the cat\n")
     message = f"cannot read {name}: it ends in .gz, but is not compressed by gzip"
-    with pytest.raises(es.InputError, match=message):
-        read(name)
+    refuses(message, read, name)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +112,7 @@ def test_what_is_called_gz_and_is_not_says_so(read, name):
     [(3, "path must be a path"), ("no", "cannot read no: No such file"), ("a\0b", "cannot read a")],
 )
 def test_lines_that_cannot_be_read(bad, message):
-    with pytest.raises(es.InputError, match=message):
-        es.read_lines(bad)
+    refuses(message, es.read_lines, bad)
 
 
 def test_text_that_begins_like_a_compressed_file_is_text():
@@ -137,8 +132,7 @@ def test_a_bomb_is_refused_before_it_fills_the_memory(monkeypatch):
         message = (
             r"bomb.txt.gz: its 2\d,\d{3} bytes expand to more than 2,\d{3},\d{3}, which is unusual"
         )
-        with pytest.raises(es.InputError, match=message):
-            es.read_lines("bomb.txt.gz")
+        refuses(message, es.read_lines, "bomb.txt.gz")
         assert tracemalloc.get_traced_memory()[1] < 16 << 20
     finally:
         tracemalloc.stop()

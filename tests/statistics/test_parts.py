@@ -8,6 +8,7 @@ import pytest
 import evalstats as es
 from evalstats import cli
 from tests.conftest import SYSTEMS
+from tests.helpers import cases, refuses
 
 CUTS = ((0, 25), (25, 26), (26, 60))
 
@@ -56,27 +57,23 @@ def test_parts_of_systems_extracted_apart_are_joined_in_one_order_only(small):
     assert es.concatenate([one, replace(two, fingerprint=None)]).fingerprint is None
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"systems": ("x", "y", "z")}, "parts must have the same systems"),
-        ({"metric": es.CHRF(word_order=2)}, "parts must have the same metric"),
-        ({"fingerprint": None}, "but 0 and 1 share segment 's3';"),
-        (
-            {"segment_ids": None},
-            "but 0 and 1 share the same references; to rename systems with the same",
-        ),
-    ],
+@cases(
+    ({"systems": ("x", "y", "z")}, "parts must have the same systems"),
+    ({"metric": es.CHRF(word_order=2)}, "parts must have the same metric"),
+    ({"fingerprint": None}, "but 0 and 1 share segment 's3';"),
+    (
+        {"segment_ids": None},
+        "but 0 and 1 share the same references; to rename systems with the same",
+    ),
 )
-def test_what_are_no_parts(small, whole, change, message):
+def test_what_are_no_parts(change, message, small, whole):
     first, second = whole.select(range(5)), whole.select(range(3, 9))
     if "metric" in change:
         second = part(small, 3, 9, metric=change["metric"])
     else:
         first, second = (replace(one, fingerprint="f") for one in (first, second))
         second = replace(second, **change)
-    with pytest.raises(es.InputError, match=message):
-        es.concatenate([first, second])
+    refuses(message, es.concatenate, [first, second])
 
 
 def test_files_of_parts_are_stacked_on_the_command_line(small, capsys, tmp_path, monkeypatch):

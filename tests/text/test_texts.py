@@ -10,6 +10,7 @@ import evalstats as es
 from evalstats.text.references import as_references, as_texts
 from tests import naive
 from tests.conftest import nasty_corpora
+from tests.helpers import cases
 
 
 def test_references_accept_strings_lists_and_absent_ones():
@@ -52,25 +53,22 @@ def of_references(references):
     return es.CHRF().statistics(["a", "b"], references)
 
 
-@pytest.mark.parametrize(
-    "function, arguments, kind, message",
-    [
-        (of_texts, ["abc"], TypeError, "hypotheses must be a list of strings, .*bare str; wrap"),
-        (of_texts, [["a", None]], TypeError, r"hypotheses\[1\] .*string, got None; an empty"),
-        (of_texts, [[]], ValueError, "hypotheses is empty; give at least one"),
-        (of_references, ["ab"], TypeError, "list of one entry per segment, got a bare"),
-        (of_references, [None], TypeError, "references is None; .* one entry per segment"),
-        (of_references, [["a"]], ValueError, "has 1 entries but hypotheses has 2; give"),
-        (of_references, [[["a", "b"]]], ValueError, r"\(1 streams of 2\).*from_streams"),
-        (of_references, [["a", None]], ValueError, r"\[1\] is None: segment 1 has no ref"),
-        (of_references, [["a", [None]]], ValueError, r"\[1\] is \[None\]: segment 1 has"),
-        (of_references, [["a", 3]], TypeError, r"\[1\] must be a list of strings, got int"),
-        (of_references, [["a", ["b", 3]]], TypeError, r"\[1\]\[1\] must be a string or None"),
-        (es.from_streams, [], ValueError, "streams is empty"),
-        (es.from_streams, [["a"], ["a", "b"]], ValueError, "the same length, got 1, 2"),
-        (es.from_streams, ["ab"], TypeError, "stream 0 must be a list .* bare str"),
-        (es.from_streams, [[["a"]]], TypeError, "entry 0 .*got list; pass the streams"),
-    ],
+@cases(
+    (of_texts, ["abc"], TypeError, "hypotheses must be a list of strings, .*bare str; wrap"),
+    (of_texts, [["a", None]], TypeError, r"hypotheses\[1\] .*string, got None; an empty"),
+    (of_texts, [[]], ValueError, "hypotheses is empty; give at least one"),
+    (of_references, ["ab"], TypeError, "list of one entry per segment, got a bare"),
+    (of_references, [None], TypeError, "references is None; .* one entry per segment"),
+    (of_references, [["a"]], ValueError, "has 1 entries but hypotheses has 2; give"),
+    (of_references, [[["a", "b"]]], ValueError, r"\(1 streams of 2\).*from_streams"),
+    (of_references, [["a", None]], ValueError, r"\[1\] is None: segment 1 has no ref"),
+    (of_references, [["a", [None]]], ValueError, r"\[1\] is \[None\]: segment 1 has"),
+    (of_references, [["a", 3]], TypeError, r"\[1\] must be a list of strings, got int"),
+    (of_references, [["a", ["b", 3]]], TypeError, r"\[1\]\[1\] must be a string or None"),
+    (es.from_streams, [], ValueError, "streams is empty"),
+    (es.from_streams, [["a"], ["a", "b"]], ValueError, "the same length, got 1, 2"),
+    (es.from_streams, ["ab"], TypeError, "stream 0 must be a list .* bare str"),
+    (es.from_streams, [[["a"]]], TypeError, "entry 0 .*got list; pass the streams"),
 )
 def test_what_does_not_fit_is_named(function, arguments, kind, message):
     with pytest.raises(es.InputError, match=message) as caught:

@@ -14,6 +14,7 @@ from evalstats.designs.spending import DrawnLooks, next_look, steady
 from evalstats.inference import student
 from evalstats.inference.counts import tango
 from evalstats.training.history import flipped
+from tests.helpers import cases, refuses
 
 
 def noise(seed, n_checks, n_segments=100, spread=1.0):
@@ -196,18 +197,15 @@ def test_segments_that_are_right_or_wrong_are_counted(sign):
     assert same.difference_low < 0 < same.difference_high
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "pvalue"),
-    [
-        (np.zeros(8), np.zeros(8), 1),
-        # Every segment better by the same amount: 8 coins that all fell on one side.
-        (np.zeros(8), np.full(8, 2.0), 2**-8),
-        (np.full(8, 2.0), np.zeros(8), 1),
-        (np.zeros(8), 2 * np.eye(8)[0], 0.5),
-        (np.zeros(100), np.full(100, 2.0), 2**-100),
-        # The t tail is 0 in double precision, and a p-value never is.
-        (np.zeros(2000), 3 + np.arange(2000) % 7, 2**-1074),
-    ],
+@cases(
+    (np.zeros(8), np.zeros(8), 1),
+    # Every segment better by the same amount: 8 coins that all fell on one side.
+    (np.zeros(8), np.full(8, 2.0), 2**-8),
+    (np.full(8, 2.0), np.zeros(8), 1),
+    (np.zeros(8), 2 * np.eye(8)[0], 0.5),
+    (np.zeros(100), np.full(100, 2.0), 2**-100),
+    # The t tail is 0 in double precision, and a p-value never is.
+    (np.zeros(2000), 3 + np.arange(2000) % 7, 2**-1074),
 )
 def test_where_segments_say_little_or_all(first, second, pvalue):
     monitor = watched([first, second])
@@ -418,22 +416,18 @@ def test_a_restart_changes_nothing(at):
     assert second.state_dict() == whole.state_dict()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        ((["a"],), {"patience": 0}, "patience must be at least 1"),
-        ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
-        ((["a"],), {"significance_level": 1e-5}, "give a significance_level of at least 0.0018"),
-        ((["a"],), {"expected_checks": 10**6}, "expect at most 1,474 checks"),
-        ((["a"],), {"groups": [1, 2]}, "groups has 2 labels but there are 1 segments"),
-        ((None,), {}, "references is None; BLEU needs one entry"),
-        ((), {"metric": "chrf"}, "references is None; chrF2 needs one entry"),
-        ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
-    ],
+@cases(
+    ((["a"],), {"patience": 0}, "patience must be at least 1"),
+    ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
+    ((["a"],), {"significance_level": 1e-5}, "give a significance_level of at least 0.0018"),
+    ((["a"],), {"expected_checks": 10**6}, "expect at most 1,474 checks"),
+    ((["a"],), {"groups": [1, 2]}, "groups has 2 labels but there are 1 segments"),
+    ((None,), {}, "references is None; BLEU needs one entry"),
+    ((), {"metric": "chrf"}, "references is None; chrF2 needs one entry"),
+    ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
 )
 def test_bad_options(arguments, options, message):
-    with pytest.raises(es.InputError, match=message):
-        es.Monitor(*arguments, **options)
+    refuses(message, es.Monitor, *arguments, **options)
     # What the messages say helps.
     es.Monitor(["a"], significance_level=0.0018)
     es.Monitor(["a"], expected_checks=1474)
@@ -456,40 +450,32 @@ def test_bad_checks_change_nothing():
         ((0, part), "Accumulator must have ids: the positions 0 to N - 1 of all"),
     ]  # fmt: skip
     for arguments, message in cases:
-        with pytest.raises(es.InputError, match=message):
-            monitor.check(*arguments)
+        refuses(message, monitor.check, *arguments)
     assert monitor.checks == ()
-    with pytest.raises(es.InputError, match="at least 2 segments or groups"):
-        es.Monitor(["a"], metric).check(0, ["a"])
+    refuses("at least 2 segments or groups", es.Monitor(["a"], metric).check, 0, ["a"])
     scores = watched([[1.0, 2.0], [1.0, 3.0]])
-    with pytest.raises(es.InputError, match=r"3 segments, expected 2, as in .* earlier checks"):
-        scores.check(2, [1.0, 2.0, 3.0])
+    refuses(r"3 segments, expected 2, as in .* earlier checks", scores.check, 2, [1.0, 2.0, 3.0])
     for step in (1, 0):
-        with pytest.raises(es.InputError, match=f"step must be larger than 1, .* got {step}; if"):
-            scores.check(step, [1.0, 2.0])
+        refuses(f"step must be larger than 1, .* got {step}; if", scores.check, step, [1.0, 2.0])
     assert len(scores.checks) == 2
 
 
 # States
 
 
-@pytest.mark.parametrize(
-    ("other", "message"),
-    [
-        ({"metric": "chrf"}, "different metric"),
-        ({"references": [["a", "b"], ["c"]]}, "different references"),
-        ({"groups": [1, 1]}, "different references or groups:"),
-        ({"significance_level": 0.1}, "significance_level: 0.05 there"),
-        ({"rng": 1}, "different rng"),
-    ],
+@cases(
+    ({"metric": "chrf"}, "different metric"),
+    ({"references": [["a", "b"], ["c"]]}, "different references"),
+    ({"groups": [1, 1]}, "different references or groups:"),
+    ({"significance_level": 0.1}, "significance_level: 0.05 there"),
+    ({"rng": 1}, "different rng"),
 )
 def test_a_state_of_another_monitor_is_refused(other, message):
     options = {"references": [["a"], ["b", "c"]], "metric": "wer"}
     monitor = es.Monitor(**options)
     for step in range(4):
         monitor.check(step, ["a", "b"])
-    with pytest.raises(es.InputError, match=message):
-        es.Monitor(**{**options, **other}).load_state_dict(monitor.state_dict())
+    refuses(message, es.Monitor(**{**options, **other}).load_state_dict, monitor.state_dict())
     # These two may change.
     changed = es.Monitor(**options, patience=3, confidence_level=0.9)
     changed.load_state_dict(monitor.state_dict())
@@ -507,8 +493,7 @@ def test_what_is_no_state_is_refused():
         (changed, "it: part of it was changed"),
         *((nothing, "must be what state_dict returned") for nothing in (None, [], {})),
     ):
-        with pytest.raises(es.InputError, match=message):
-            monitor.load_state_dict(other)
+        refuses(message, monitor.load_state_dict, other)
     assert monitor.state_dict() == before
     # What stands beside it in a file is no part of it.
     monitor.load_state_dict({**before, "labels": "x"})
@@ -545,8 +530,7 @@ def test_a_damaged_state_is_refused(every):
             odd = old[:-1] if odd == "less" else [*old, *old[-1:]]
         inner[path[-1]] = odd
         if json.dumps(state) != whole:
-            with pytest.raises(es.InputError, match="state"):
-                after.load_state_dict(state)
+            refuses("state", after.load_state_dict, state)
     assert after.checks == ()
 
 
@@ -590,8 +574,7 @@ def test_a_score_that_is_not_finite_is_reported():
                 return totals[..., 0] / totals[..., 1]
 
     monitor = es.Monitor(None, Broken("broken"))
-    with pytest.raises(es.InputError, match="broken of a resample is not finite"):
-        monitor.check(0, [[1, 1], [0, 0], [0, 0]])
+    refuses("broken of a resample is not finite", monitor.check, 0, [[1, 1], [0, 0], [0, 0]])
     assert monitor.checks == ()
     # Nothing is left of the failed check, not even the number of its segments.
     assert monitor.check(0, [[1, 1], [2, 2]]).score == 1
@@ -641,16 +624,13 @@ KHMER = ["ថ្ងៃនេះអាកាសធាតុល្អណាស់"
 
 
 @pytest.mark.parametrize("form", ["texts", "accumulator"])
-@pytest.mark.parametrize(
-    ("first", "second", "references", "kind"),
-    [
-        (BABBLE, [""] * 480, GOLD, "empty"),
-        (BABBLE, ["Error: rate limit"] * 480, GOLD, "alike"),
-        (["x y z", "z y x"] * 20, KHMER, KHMER, "unread"),
-        (BABBLE, TEXTS, GOLD, ""),
-        # Fewer empty outputs than before.
-        ([""] * 480, [""] * 100 + GOLD[100:], GOLD, ""),
-    ],
+@cases(
+    (BABBLE, [""] * 480, GOLD, "empty"),
+    (BABBLE, ["Error: rate limit"] * 480, GOLD, "alike"),
+    (["x y z", "z y x"] * 20, KHMER, KHMER, "unread"),
+    (BABBLE, TEXTS, GOLD, ""),
+    # Fewer empty outputs than before.
+    ([""] * 480, [""] * 100 + GOLD[100:], GOLD, ""),
 )
 def test_no_improvement_is_real_that_was_not_measured(first, second, references, kind, form):
     """Fewer words are fewer errors, and no words are the fewest."""
