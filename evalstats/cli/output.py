@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from html import escape
 from pathlib import Path
 from shlex import quote
 from textwrap import fill
@@ -92,14 +91,14 @@ def no_verdict(options: argparse.Namespace, message: str, inputs: Sequence[str])
 
     Files of figures, of tables and of what cannot be written stay as they are.
     """
+    from evalstats.pictures.markup import as_html
+    from evalstats.results.tabular import Page
+
     said = f"NO VERDICT: bad input: {message}"
     contents: dict[str, Callable[[], str]] = {
         "text": lambda: said,
         "markdown": lambda: f"**{said}**",
-        "html": lambda: (
-            f"<!doctype html><meta charset='utf-8'><title>NO VERDICT</title>"
-            f"<p><b>{escape(said)}</b></p>"
-        ),
+        "html": lambda: as_html(Page((), above=[(said, "")]), "NO VERDICT"),
         "json": lambda: json.dumps({"verdict": None, "error": said}, ensure_ascii=False),
         "junit": lambda: _no_verdict_junit(message, said),
     }
@@ -112,9 +111,9 @@ def no_verdict(options: argparse.Namespace, message: str, inputs: Sequence[str])
 
 def _no_verdict_junit(message: str, said: str) -> str:
     """Return JUnit's XML with one error."""
-    from evalstats.questions.gates import junit
+    from evalstats.results.files import as_junit
 
-    return junit([("evalstats", "gate", "bad input", "error", message, said)])
+    return as_junit([("evalstats", "gate", "bad input", "error", message, said)])
 
 
 @contextmanager

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
 WAYS = ("equal", "active")
 #: The share of active probabilities that is equal for all items, so that none is nearly 0.
 _EQUAL = 0.25
+_NEXT = "Run the new system on these items only: to_csv() lists them. Keep the plan to compare."
 Marks = NDArray[np.bool_]
 
 
@@ -392,8 +393,12 @@ class Plan(Several[LeftOut]):
     def _notes(self) -> Sequence[str]:
         return [*self._said(), *self.notes]
 
+    def _headline(self) -> str:
+        return f"{len(self.drawn):,} of {self.n_items:,} items to run a new system on"
+
     def _findings(self) -> list[Finding]:
-        return list(map(Finding, self._said()))
+        first, *more = map(Finding, self._said())
+        return [first._replace(lines=[_NEXT]), *more]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         columns: list[Column] = [

@@ -12,6 +12,7 @@ from evalstats.results import tabular
 from evalstats.results.forms import Finding
 from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
+    KINDS,
     Difference,
     by_pair,
     counted,
@@ -27,6 +28,7 @@ from evalstats.results.signatures import part_name, system_name
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
+    from evalstats.questions.gates import Gate
     from evalstats.results.estimates import Estimate
 
 #: Task, metric, system and baseline of a difference.
@@ -72,18 +74,18 @@ def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
 
 
 def score_findings(estimates: Sequence[Estimate]) -> list[Finding]:
-    """Return findings on scores with intervals; for many scores, the best one per metric."""
-    if len(estimates) <= _SAID:
+    """Return findings on scores with intervals; of several systems, one finding per metric."""
+    groups = _by_place(estimates)
+    is_single = all(len(rows) == 1 for rows in groups.values())
+    if is_single and len(estimates) <= _SAID:
         return [_score(e) for e in estimates]
     findings = []
-    for (task, metric), rows in _by_place(estimates).items():
-        best, *_, last = ranked(rows)
-        places = decimals_of(rows)[metric]
-        ends = [tabular.number(e.score, places) for e in (best, last)]
-        on = f" on {task}" if task else ""
-        said = f"{best.system} has the best of {len(rows)} scores in {metric}{on}: {ends[0]}"
-        said += f"; the last is {ends[1]}" if len(rows) > 1 else ""
-        findings.append(Finding(said, lines=["Use a comparison to see which of them differ."]))
+    for (task, metric), rows in groups.items():
+        places, on = decimals_of(rows)[metric], f" on {task}" if task else ""
+        best_first = [f"{e.system} {tabular.number(e.score, places)}" for e in ranked(rows)]
+        said = f"{metric}{on}: {listed(best_first, _SAID)}"
+        more = [] if is_single else ["Compare the systems to see which of them differ."]
+        findings.append(Finding(said, lines=more))
     return findings
 
 
@@ -147,26 +149,41 @@ def _of_pair(
     is_turned = _is_turned(c, main, kinds)
     shown = [d.turned() if is_turned else d for d in main]
     whole = _better(c, main, shown)
-    claims = [_claims(c, d) for d in main]
+    is_open = len(main) > 1 and kinds == {"open"} and not is_asked
+    brief = _all_least(c, main, least) if is_open else ""
     if len(main) > 1 or is_asked:
-        few = zip(shown, claims, strict=True) if len(main) <= _LINES else ()
-        lines = [_line(c, d, least) + claim for d, claim in few]
+        # What would have been found is said once.
+        lines = _lines(c, main, shown, {} if brief else least)
+        lines += filter(None, [brief])
     else:
         whole = whole._replace(said=f"{whole.said}: {_amount(c, shown[0])}")
         lines = [f"{_p(c, shown[0])}.{_more(c, shown[0], least)}"]
-    brief = ""
     if is_asked:
         lines = [f"{whole.said}.", *lines] if whole.kind != "open" else lines
         whole = _claimed(c, main, whole.kind)
-    elif len(main) > 1 and kinds == {"open"}:
-        brief = _all_least(c, main, least)
-    elif "open" in kinds and len({d.metric for d in main}) > 1 and not c.adjusted.is_over_metrics:
+    elif (
+        not is_open
+        and "open" in kinds
+        and len({d.metric for d in main}) > 1
+        and not c.adjusted.is_over_metrics
+    ):
         brief = "Metrics are judged separately."
         lines.append(brief)
     if main != list(rows):
         brief = _over_tasks(c, rows)
         lines.append(brief)
     return whole._replace(lines=lines, brief=brief)
+
+
+def _lines(
+    c: Comparison,
+    main: Sequence[Difference],
+    shown: Sequence[Difference],
+    least: dict[Place, float | None],
+) -> list[str]:
+    """Return a line for each difference, as it is shown, with the claim about it."""
+    few = zip(main, shown, strict=True) if len(main) <= _LINES else ()
+    return [_line(c, turned, least) + _claims(c, d) for d, turned in few]
 
 
 def _is_turned(c: Comparison, main: Sequence[Difference], kinds: set[str]) -> bool:
@@ -380,6 +397,37 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     rest = [f"Worse: {listed(by['worse'], _SAID)}{mark}."] if by.get("worse") else []
     rest += [f"No evidence on {listed(by['open'], _SAID)}."] if by["open"] else []
     return Finding(said, word if first else "open", [" ".join(rest)] if rest else [])
+
+
+def checks_together(gate: Gate) -> list[Finding]:
+    """Return which of many checks failed, are undecided, and passed, and what can be done."""
+    asked = [check for check in gate.checks if check.verdict != "not asked"]
+    is_total = [check.difference.aggregate is not None for check in asked]
+    # Totals are more important than tasks.
+    asked.sort(key=lambda check: check.difference.aggregate is None)
+    metrics = distinct(check.metric for check in asked)
+    what = f"checks in {metrics[0]}" if len(metrics) == 1 else "checks"
+    findings: list[Finding] = []
+    for verdict in ("failed", "undecided", "passed"):
+        rows = [check for check in asked if check.verdict == verdict]
+        if not rows:
+            continue
+        are = "" if verdict != "undecided" else "is " if len(rows) == 1 else "are "
+        names = [x.task or x.metric if len(metrics) == 1 else x.name for x in rows]
+        said = f"{len(rows)} of {len(asked)} {what} {are}{verdict}: {listed(names, _SAID)}"
+        needed = [x.needed for x in rows if x.needed and x.needed > x.n_items and not x.barred]
+        lines = []
+        if verdict == "undecided" and needed:
+            few, many = (f"{n:,}" for n in (min(needed), max(needed)))
+            about = few if few == many else f"{few} to {many}"
+            lines = [f"To decide, about {about} {plural(rows[0].unit)} per check are needed."]
+            if not findings and any(is_total) and not all(is_total):
+                lines[0] += ' Or let the total decide: on="total".'
+        findings.append(Finding(said, KINDS.get(verdict, "open"), lines))
+    # On a page the reasons are among the notes.
+    *first, last = findings
+    brief = " ".join([*last.lines, "Why, check by check: to_text(verbose=True)."])
+    return [*first, last._replace(brief=brief)]
 
 
 def _space(where: str) -> str:

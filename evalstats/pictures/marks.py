@@ -189,7 +189,10 @@ class Forest:
         ends += [] if self.null is None else [self.null]
         low, high = min(ends), max(ends)
         if self.is_whole:
-            return 0.5, max(m.high for m in marks) + 0.5
+            last = max(m.high for m in marks)
+            # Room for the dots at both ends.
+            pad = max(0.5, _PAD * last)
+            return 1 - pad, last + pad
         if self.is_free:
             # A limit without a number may be far from the marks.
             low, high = -_FREE, _FREE

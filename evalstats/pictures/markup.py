@@ -33,8 +33,13 @@ def html(text: str) -> str:
 
 
 def html_number(text: str) -> str:
-    """Return a cell of numbers, or a sentence, as HTML, with minus signs."""
+    """Return a cell of numbers as HTML, with minus signs."""
     return html(minus(text))
+
+
+def html_words(text: str) -> str:
+    """Return a heading, or a sentence, as HTML, with signs between words as mathematics."""
+    return html(words(text))
 
 
 def verdict(cell: str) -> str:
@@ -56,10 +61,13 @@ def as_html(page: Page, title: str) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{html(title)}</title>
 <style>:root {{ color-scheme: light dark; }} \
-body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
+body {{ font-family: system-ui, sans-serif; margin: 1.5em; }} h1 {{ font-size: 1.2em; }}</style>
 </head>
 <body>
+<main>
+<h1>{html_words(title)}</h1>
 {fragment(page)}
+</main>
 </body>
 </html>
 """
@@ -68,13 +76,13 @@ body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
 def fragment(page: Page) -> str:
     """Return HTML for embedding into a page, without scripts or external resources."""
     hints = [hint for table in page.tables for hint in table.hints]
-    below = [f"<p>{html(line)}</p>" for line in (*page.notes, *hints)]
+    below = [f"<p>{html_words(line)}</p>" for line in (*page.notes, *hints)]
     if len(below) > _OPEN_NOTES:
         below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
     codes = [f"<p><code>{html(line)}</code></p>" for line in page.signatures]
     if codes:
         codes = [f"<details><summary>{html(page.short)}</summary>", *codes, "</details>"]
-    above = [f"<p><b>{html_number(said)}</b> {html_number(more)}</p>" for said, more in page.above]
+    above = [f"<p><b>{html_words(said)}</b> {html_words(more)}</p>" for said, more in page.above]
     body = "\n".join([*above, *map(html_table, page.tables), *below, *codes])
     # Only tables with drawings need the second.
     style = stylesheet("table")
@@ -106,7 +114,7 @@ def html_table(table: Table) -> str:
         return _tagged("tr", "".join(elements), kind)
 
     body, head = [], 'th scope="col"'
-    heads = line([html(words(name)) for name in table.header], _head(forest), "", head, head)
+    heads = line([html_words(name) for name in table.header], _head(forest), "", head, head)
     for i, row in enumerate(table.rows):
         sides = zip(table.align, row, strict=True)
         cells = [html_number(cell) if side == ">" else html(cell) for side, cell in sides]
@@ -120,10 +128,10 @@ def html_table(table: Table) -> str:
         empty = line([""] * len(table.header), _axis(forest), "", "td")
         foot = f'<tfoot aria-hidden="true">{empty}</tfoot>\n'
     kinds = ["forest", *(["wide"] * (len(table.header) > _WIDE))] if forest is not None else []
-    inside = f"\n<caption>{html(words(table.title))}</caption>\n<thead>{heads}</thead>\n<tbody>\n"
+    inside = f"\n<caption>{html_words(table.title)}</caption>\n<thead>{heads}</thead>\n<tbody>\n"
     inside += "\n".join(body) + f"\n</tbody>\n{foot}"
     return "\n".join(
-        [_tagged("table", inside, *kinds), *(f"<p>{html(note)}</p>" for note in table.notes)]
+        [_tagged("table", inside, *kinds), *(f"<p>{html_words(note)}</p>" for note in table.notes)]
     )
 
 

@@ -28,7 +28,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import scores_of
 from evalstats.pictures.findings import unsaid
 from evalstats.pictures.marks import Curve, minus, written
-from evalstats.pictures.markup import html, html_number, html_table, stylesheet
+from evalstats.pictures.markup import html, html_table, html_words, stylesheet
 from evalstats.results import tabular
 from evalstats.results.layout import LISTED_PAIRS, all_pairs
 from evalstats.results.records import (
@@ -79,17 +79,17 @@ def document(
     findings = result._findings()
     verdicts = ""
     for finding in findings:
-        lines = "".join(f"<p>{html_number(line)}</p>" for line in finding.lines)
-        verdicts += f'<li class="{finding.kind}"><b>{html_number(finding.said)}</b>{lines}</li>'
+        lines = "".join(f"<p>{html_words(line)}</p>" for line in finding.lines)
+        verdicts += f'<li class="{finding.kind}"><b>{html_words(finding.said)}</b>{lines}</li>'
     notes, signatures = result._below(verbose=True)
     cautions = [note for note in notes if note.startswith(CAUTION)]
     verdicts = (
-        "".join(f'<li class="worse"><b>{html_number(line)}</b></li>' for line in cautions)
-        + verdicts
+        "".join(f'<li class="worse"><b>{html_words(line)}</b></li>' for line in cautions) + verdicts
     )
     notes = unsaid([note for note in notes if note not in cautions], findings)
     method = [html(x) for x in [result.describe()] if x]
     method += [f"<code>{html(line)}</code>" for line in signatures]
+    method += [f"Files: {html(first_few(files, ', ', _MOST_FILES))}"] if files else []
     tables = result._brief()
     shown = "".join(map(curve, result._curves())) + _tables(tables)
     more = result._sections(_as_texts(texts))
@@ -98,7 +98,7 @@ def document(
         ("Findings", f'<ul class="verdicts">{verdicts}</ul>' if verdicts else ""),
         ("Results", shown + more.pop("Results", "")),
         *more.items(),
-        ("Notes", "".join(f"<p>{html_number(note)}</p>" for note in notes)),
+        ("Notes", "".join(f"<p>{html_words(note)}</p>" for note in notes)),
         ("Method", "".join(f"<p>{line}</p>" for line in method)),
     ]
     links = body = ""
@@ -112,8 +112,6 @@ def document(
     # The heading, or the first table, says it as well.
     titles = [heading, *(table.title for table in tables)]
     about = [about_title] if about_title not in titles else []
-    if files:
-        about.append(f"files: {first_few(files, ', ', _MOST_FILES)}")
     about.append(f"{date.today():%Y-%m-%d}, evalstats {version()}")
     # Imported here, since only reports need it and it is slow.
     from importlib import resources
@@ -124,7 +122,7 @@ def document(
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(page).substitute(
         style=stylesheet("forest"),
-        title=html(heading),
+        title=html_words(heading),
         about=html("; ".join(about)),
         links=links,
         body=body,
@@ -163,9 +161,10 @@ def curve(shown: Curve) -> str:
     below = f"{shown.up} by number of {shown.across}; dotted: {shown.at:,.10g}, as planned"
     below += "" if shown.target is None else f"; dashed: {shown.target:g}, the target"
     keys = f'<p class="about">{", ".join(said)}</p>' if len(said) > 1 else ""
+    title = html_words(shown.title)
     return (
-        f'<figure class="forest curve"><figcaption>{html(shown.title)}</figcaption>{keys}'
-        f'<svg viewBox="0 0 {_ACROSS} {_UP}" role="img" aria-label="{html(shown.title)}">{drawn}'
+        f'<figure class="forest curve"><figcaption>{title}</figcaption>{keys}'
+        f'<svg viewBox="0 0 {_ACROSS} {_UP}" role="img" aria-label="{title}">{drawn}'
         f'</svg><p class="about">{html(below)}</p></figure>'
     )
 

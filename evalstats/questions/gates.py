@@ -40,7 +40,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.inference.families import holm
 from evalstats.questions.needed import needed_of
-from evalstats.results import tabular
+from evalstats.results import files, tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import gained_lost
@@ -60,7 +60,7 @@ from evalstats.results.records import (
     plural,
 )
 from evalstats.results.signatures import Signature, part_name
-from evalstats.results.tabular import Column, Table, table_of
+from evalstats.results.tabular import Column, Page, Table, table_of
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
@@ -261,35 +261,11 @@ def numbers_of(d: Difference, digits: int | None = None) -> list[str]:
     return [*scores, difference, tabular.interval(d.low, d.high, places, sign=True)]
 
 
-#: A test case of JUnit's XML: class, name, verdict, element, text, and reason.
-JunitCase: TypeAlias = tuple[str, str, str, str, str, str]
-
-
 def junit_text(d: Difference, limit: str) -> str:
     """Return the text of a test case: a difference, and the limit in words."""
     base, new, difference, bounds = numbers_of(d)
     scores = f"{d.system} {new}, {d.baseline} {base}"
     return f"{scores}, difference {difference} {bounds}, asked: {limit}"
-
-
-def junit(cases: Sequence[JunitCase]) -> str:
-    """Return JUnit's XML of a gate."""
-    from xml.etree import ElementTree
-
-    kinds = [kind for *_, kind, _, _ in cases]
-    counts = {"tests": len(kinds), "failures": kinds.count("failure")}
-    counts |= {"errors": kinds.count("error"), "skipped": kinds.count("skipped")}
-    suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
-    suite.attrib.update((name, str(count)) for name, count in counts.items())
-    for classname, name, verdict, kind, text, message in cases:
-        case = ElementTree.SubElement(suite, "testcase", classname=classname, name=name)
-        inside = ElementTree.SubElement(case, kind)
-        inside.text = text
-        if kind != "system-out":
-            inside.attrib.update(type=verdict, message=message)
-    ElementTree.indent(suite)
-    xml: str = ElementTree.tostring(suite, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n'
 
 
 #: Values of the options on what must pass, and on undecided gates.
@@ -304,6 +280,8 @@ _WITHOUT_LIMIT = (
 )
 #: The requirement for each check with a limit, and without one.
 _WITHIN, _NO_LOSS = "within the limit", "no significant loss"
+#: Checks with a finding each; of more there is a finding per verdict.
+_EACH = 4
 #: Target power.
 _POWER = 0.8
 _SHOWN = {"passed": "shown to be", "failed": "shown not to be", "undecided": "not shown to be"}
@@ -595,6 +573,15 @@ class Gate(Several[GateCheck]):
         limit = Limit(asked=self.bound)
         return Forest(tuple(marks), at, f"score, {self._interval}", null=number, limit=limit)
 
+    @property
+    def _is_long(self) -> bool:
+        return self.checks[0].n_checks > _EACH
+
+    def _findings(self) -> list[Finding]:
+        from evalstats.pictures.findings import checks_together
+
+        return checks_together(self) if self._is_long else super()._findings()
+
     def _finding(self, row: GateCheck) -> Finding | None:
         """Return the difference or score of a check, with its interval, and the conclusion."""
         if row.verdict == "not asked":
@@ -668,7 +655,7 @@ class Gate(Several[GateCheck]):
             case = check.task or "evalstats", check.metric, check.verdict, kinds[check.verdict]
             text = "\n".join([said, *cautions])
             cases.append((*case, text, check.why or "only the total must pass"))
-        return junit(cases)
+        return files.as_junit(cases)
 
     def _columns(self, digits: int | None) -> list[Column]:
         """Return the columns of the numbers of a check."""
@@ -712,7 +699,8 @@ class Gate(Several[GateCheck]):
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         at = [name for name, *_ in columns].index("score" if self.bound else "difference")
         spare, draw = ("gained, lost", units), partial(self._forest, at)
-        return [table_of(title, self.checks, columns, n_totals=n_totals, spare=spare, draw=draw)]
+        last = () if self.bound else (at - 2, at - 1)
+        return [table_of(title, self.checks, columns, (), n_totals, (), spare, draw, (), last)]
 
     def _headline(self) -> str:
         """Return the question and the answer."""
@@ -726,6 +714,19 @@ class Gate(Several[GateCheck]):
         """Return all reasons (for readers of a build's log), then notes."""
         notes, signatures = super()._below(verbose)
         return [*self.reasons, *notes], signatures
+
+    def _page(
+        self,
+        digits: int | None = None,
+        all_notes: bool = False,
+        findings: bool = True,
+        *,
+        details: bool = False,
+    ) -> Page:
+        """Return the page, on which findings stand for the reasons of many checks."""
+        page = super()._page(digits, all_notes, findings, details=details)
+        reasons = self.reasons if findings and self._is_long and not all_notes else ()
+        return replace(page, notes=[note for note in page.notes if note not in reasons])
 
     def _signatures(self) -> Sequence[str]:
         return [check.signature for check in self.checks]

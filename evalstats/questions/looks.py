@@ -68,7 +68,6 @@ from evalstats.questions.gates import (
     decide,
     evidence_cautions,
     given_apart,
-    junit,
     junit_text,
     limit_of,
     one_sided,
@@ -76,7 +75,7 @@ from evalstats.questions.gates import (
 )
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results import tabular
+from evalstats.results import files, tabular
 from evalstats.results.convert import Count, Level, Share, Size, one_of, record_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.records import (
@@ -368,7 +367,7 @@ class Looks(Several[Look]):
         """Return JUnit's XML with one test case; "go on" is an error."""
         d, verdict = self.last.difference, self.verdict.replace("go on", "undecided")
         kind, text = JUNIT.get(verdict, "error"), junit_text(d, self._limit())
-        return junit([("evalstats", d.metric, verdict, kind, text, self.last.reason)])
+        return files.as_junit([("evalstats", d.metric, verdict, kind, text, self.last.reason)])
 
     @property
     def interval(self) -> str:

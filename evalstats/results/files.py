@@ -1,4 +1,4 @@
-"""Results for other programs: Markdown and JSON, and files written whole."""
+"""Results for other programs: Markdown, JSON and JUnit's XML, and files written whole."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from errno import EISDIR
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError, InputTypeError
@@ -70,6 +70,30 @@ SUFFIXES = {
     **{".html": "html", ".csv": "csv", ".xml": "junit"},
     **{".png": "png", ".pdf": "pdf", ".svg": "svg"},
 }
+
+
+#: A test case of JUnit's XML: class, name, verdict, element, text, and reason.
+JunitCase: TypeAlias = tuple[str, str, str, str, str, str]
+
+
+def as_junit(cases: Sequence[JunitCase]) -> str:
+    """Return JUnit's XML of a gate."""
+    from xml.etree import ElementTree
+
+    kinds = [kind for *_, kind, _, _ in cases]
+    counts = {"tests": len(kinds), "failures": kinds.count("failure")}
+    counts |= {"errors": kinds.count("error"), "skipped": kinds.count("skipped")}
+    suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
+    suite.attrib.update((name, str(count)) for name, count in counts.items())
+    for classname, name, verdict, kind, text, message in cases:
+        case = ElementTree.SubElement(suite, "testcase", classname=classname, name=name)
+        inside = ElementTree.SubElement(case, kind)
+        inside.text = text
+        if kind != "system-out":
+            inside.attrib.update(type=verdict, message=message)
+    ElementTree.indent(suite)
+    xml: str = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n'
 
 
 @contextmanager

@@ -279,7 +279,8 @@ def _pair_table(c: Comparison, rows: Sequence[Difference], digits: int | None) -
     n_totals = sum(d.aggregate is not None for d in rows)
     draw = partial(_forest, c, rows, len(names) + 2, one_pair=True)
     details = _details(columns)
-    return table_of(title, rows, columns, (), n_totals, (), spare, draw, details)
+    scores_at = len(names), len(names) + 1
+    return table_of(title, rows, columns, (), n_totals, (), spare, draw, details, scores_at)
 
 
 def all_pairs(c: Comparison, rows: Sequence[Difference], digits: int | None = None) -> Table:

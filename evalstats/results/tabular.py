@@ -22,7 +22,8 @@ class Table:
     `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
     A note that begins with the name of a column, ``better than: ...``, goes where the column goes.
     `spare` are the places of columns that one can do without where there is no room for all: the
-    first of them goes first. `details` are the places of columns for who asks for everything, as a
+    first of them goes first. `last` are those that go before names are cut on a terminal, and on a
+    phone. `details` are the places of columns for who asks for everything, as a
     whole table may be (`is_detail`).
     `draw` returns what HTML and figures draw in the rows; text and LaTeX never call it.
     """
@@ -35,6 +36,7 @@ class Table:
     n_totals: int = 0
     hints: tuple[str, ...] = ()
     spare: tuple[int, ...] = ()
+    last: tuple[int, ...] = ()
     draw: Callable[[], Forest] | None = None
     details: tuple[int, ...] = ()
     is_detail: bool = False
@@ -45,10 +47,15 @@ class Table:
         return self.draw and self.draw()
 
     def brief(self) -> Table:
-        """Return the table without details, and without spare columns of a single value."""
+        """Return the table without details, and without spare columns of a single value.
+
+        A note has the number that all rows have.
+        """
         n = len(self.rows)
-        single = (j for j in self.spare if n > 1 and len({row[j] for row in self.rows}) == 1)
+        single = [j for j in self.spare if n > 1 and len({row[j] for row in self.rows}) == 1]
         gone = {*self.details, *single}
+        counts = [j for j in single if self.align[j] == ">" and j not in self.details]
+        said = (f"{self.header[j]}: {self.rows[0][j]} in each row" for j in counts)
         kept = [j for j in range(len(self.header)) if j not in gone]
 
         def draw() -> Forest:
@@ -60,8 +67,9 @@ class Table:
             header=tuple(self.header[j] for j in kept),
             rows=tuple(tuple(row[j] for j in kept) for row in self.rows),
             align="".join(self.align[j] for j in kept),
-            notes=self.notes_without(gone),
+            notes=(*self.notes_without(gone), *said),
             spare=tuple(kept.index(j) for j in self.spare if j in kept),
+            last=tuple(kept.index(j) for j in self.last if j in kept),
             draw=self.draw and draw,
             details=(),
         )
@@ -77,7 +85,7 @@ class Table:
         blocks, left_out = [columns], list[int]()
         if width is not None:
             first = (*self.details, *(j for j in self.spare if j not in self.details))
-            blocks, left_out = widths.fitted(columns, first, width)
+            blocks, left_out = widths.fitted(columns, first, width, last=self.last)
         lines = widths.wrapped(printable(self.title), width)
         for block in blocks:
             body = widths.side_by_side(block)
@@ -116,12 +124,13 @@ def table_of(
     spare: Sequence[str] = (),
     draw: Callable[[], Forest] | None = None,
     details: Sequence[str] = (),
+    last: Sequence[int] = (),
 ) -> Table:
     """Return a table with one row per record.
 
     `spare` are headers of columns that narrow terminals leave out, the first of them first, and
     `details` the headers of columns that only verbose tables have; of two columns with one header
-    it is the left one.
+    it is the left one. `last` are the places of columns that go rather than that names are cut.
     """
     records = list(records)
     cells = [list(map(cell, records)) if callable(cell) else cell for _, _, cell in columns]
@@ -129,7 +138,7 @@ def table_of(
     align = "".join(side for _, side, _ in columns)
     few, more = (tuple(header.index(x) for x in names if x in header) for names in (spare, details))
     rows = tuple(zip(*cells, strict=True))
-    return Table(title, header, rows, align, notes, n_totals, hints, few, draw, more)
+    return Table(title, header, rows, align, notes, n_totals, hints, few, tuple(last), draw, more)
 
 
 #: How a terminal is told of its type.

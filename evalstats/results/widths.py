@@ -15,6 +15,8 @@ from unicodedata import combining, east_asian_width
 _NARROWEST = 40
 #: Where a line may end: after blanks, and after the bars of signatures.
 _BREAK = re.compile(r"(?<=\s)(?=\S)|(?<=[^\s|]\|)(?=[^\s|])")
+#: Where a line of a header may end: after blanks; and, in names, also after these signs.
+_BETWEEN_WORDS, _IN_NAMES = re.compile(r"(?<= )"), re.compile(r"(?<=[ /_-])(?=[^ ])")
 #: What makes type bold or dim, and takes no room.
 _STYLE = re.compile(r"\x1b\[\dm")
 #: Names are not cut below this; nor, in a table that goes on below itself, below the second.
@@ -81,17 +83,17 @@ class Column(NamedTuple):
         """How wide the widest line is."""
         return max(map(self.measure, (*self.head, *self.cells)))
 
-    def tight(self) -> Column:
+    def tight(self, between: re.Pattern[str] = _BETWEEN_WORDS) -> Column:
         """Return it with its header on several lines, an interval close to its number."""
-        words = self.head[0].split(" ")
-        width, head = max(map(self.measure, (*words, *self.cells))), words[:1]
-        for word in words[1:]:
-            if self.measure(f"{head[-1]} {word}") <= width:
-                head[-1] += f" {word}"
-            else:
-                head.append(word)
-        is_interval = self.head[0].startswith("[")
-        return self._replace(head=head, gap=self.close if is_interval else self.gap)
+        whole = " ".join(self.head)
+        pieces = between.split(whole)
+        width, head = max(map(self.measure, (*map(str.rstrip, pieces), *self.cells))), [""]
+        for piece in pieces:
+            if head[-1] and self.measure((head[-1] + piece).rstrip()) > width:
+                head.append("")
+            head[-1] += piece
+        gap = self.close if whole.startswith("[") else self.gap
+        return self._replace(head=list(map(str.rstrip, head)), gap=gap)
 
 
 def cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -131,33 +133,40 @@ def _ends(text: str, n_first: int, n_last: int) -> str:
 
 
 def fitted(
-    columns: Sequence[Column], spare: Sequence[int], width: float, cuts: bool = True
+    columns: Sequence[Column],
+    spare: Sequence[int],
+    width: float,
+    cuts: bool = True,
+    last: Sequence[int] = (),
 ) -> tuple[list[list[Column]], list[int]]:
     """Return columns for lines of such a width, and the places of those that had to go.
 
     First the headers take several lines; then columns go, the first of `spare` first; then the
-    widest names are cut, and headers; and in the end the table goes on below itself.
+    columns of `last`, rather than that names are cut; then the widest names are cut, and headers;
+    and in the end the table goes on below itself.
     """
     limit, left_out = max(width, _NARROWEST), list[int]()
-    for n_spared in range(len(spare) + 1):
-        left_out = list(spare[:n_spared])
+    for gone in (*(spare[:n] for n in range(len(spare) + 1)), *[(*spare, *last)] * bool(last)):
+        left_out = list(gone)
         kept = [column for j, column in enumerate(columns) if j not in left_out]
         tight = [column.tight() for column in kept]
-        for candidate in (kept, tight):
+        tightest = [column.tight(_IN_NAMES) for column in tight]
+        for candidate in (kept, tight, tightest):
             if total(candidate) <= limit:
                 return [candidate], left_out
-    last = tight
+    cut_columns = tightest
     for shortest in (_SHORTEST, _READABLE) if cuts else ():
-        last = _narrowed(tight, int(limit), shortest)
-        if total(last) <= limit:
-            return [last], left_out
+        cut_columns = _narrowed(tightest, int(limit), shortest)
+        if total(cut_columns) <= limit:
+            return [cut_columns], left_out
     # The first columns say which row it is, in every part.
-    names = last[: _n_names(last)] or last[:1]
-    beside = max((column.width + column.gap for column in last[len(names) :]), default=0)
+    names = cut_columns[: _n_names(cut_columns)] or cut_columns[:1]
+    others = cut_columns[len(names) :]
+    beside = max((column.width + column.gap for column in others), default=0)
     if cuts and total(names) + beside > limit:
         names = _narrowed(names, int(limit - beside), _SHORTEST)
     blocks = [list(names)]
-    for column in last[len(names) :]:
+    for column in others:
         if total([*blocks[-1], column]) > limit and len(blocks[-1]) > len(names):
             blocks.append(list(names))
         blocks[-1].append(column)

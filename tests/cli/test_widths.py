@@ -169,11 +169,43 @@ def test_names_behind_a_place_are_cut_as_well():
 
 
 def test_verdicts_are_whole_where_names_are_cut(examples_folder, typed, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.chdir(examples_folder)
     found = typed("compare", "logs/")
     assert [line for line in found.splitlines() if line.startswith("both …ks")]
     assert sum(line.endswith("  no evidence") for line in found.splitlines()) == 2
+
+
+def test_a_header_that_is_a_name_is_folded_within(examples_folder, typed, monkeypatch):
+    """Defect: at 80 columns two systems were called acme/t…ed, and a column differ…ce."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(examples_folder)
+    lines = typed("compare", "logs/").splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("task"))
+    assert lines[place - 1].split() == ["acme/", "acme/", "p"]
+    assert lines[place].split()[:4] == ["task", "base", "tuned", "difference"]
+
+
+def test_scores_go_before_names_of_tasks_are_cut():
+    """Defect: of 57 tasks a terminal showed mmlu_…cs six times."""
+    tasks = [f"a_task_with_a_rather_long_name_{i}" for i in "xyz"]
+    columns = [("task", "<", tasks), ("old", ">", ["0.1"] * 3), ("new", ">", ["0.2"] * 3)]
+    columns += [("difference", ">", ["+0.1"] * 3)]
+    table = table_of("t", range(3), columns, last=(1, 2))
+    lines, left_out = table.lines(48)
+    assert left_out == ["old", "new"]
+    assert [line.split()[0] for line in lines[-3:]] == tasks
+    assert table.lines(80)[1] == []
+    # Names are cut if there is no room for them alone.
+    assert "…" in table.lines(40)[0][-1]
+
+
+def test_a_number_that_all_rows_have_is_a_note():
+    """Defect: a column of counts went if all were equal, and nothing had the count."""
+    columns = [("task", "<", ["a", "b"]), ("items", ">", ["300"] * 2), ("score", ">", ["1", "2"])]
+    table = table_of("t", range(2), columns, spare=["items"]).brief()
+    assert table.header == ("task", "score")
+    assert table.notes == ("items: 300 in each row",)
 
 
 def test_a_table_of_numbers_alone_goes_on_below_itself():

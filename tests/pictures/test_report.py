@@ -263,7 +263,7 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
     assert main(asked.split()) == 0
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert Markup(page).texts["h1"] == ["Mine"]
-    assert "files: old.txt, new.txt, ref.txt" in page
+    assert "Files: old.txt, new.txt, ref.txt" in page
 
 
 def test_only_a_claim_over_few_groups_has_their_mark():
@@ -288,12 +288,30 @@ def test_ranks_plans_and_scores_have_findings(sample):
     for found, pair in zip(planned._findings(), planned, strict=True):
         assert f"100 segments find a true difference of {pair.minimum:.2f} four" in found.said
         assert f"{100 * pair.power:.0f}% of the time. {pair.needed:,} segm" in found.lines[0]
-    assert len(result.estimates._findings()) == 3
+    (found,) = result.estimates._findings()
+    best_first = [
+        f"{e.system} {e.score:.3f}" for e in sorted(result.estimates, key=lambda e: -e.score)
+    ]
+    assert found.said == "marks: {}, {} and {}".format(*best_first)
     e = result.estimates[0]
     assert f"marks {e.score:.3f} (95% interval " in e._findings()[0].said
     for one in (ranking, planned, result.estimates):
         assert one.describe() in Markup(document(one)).texts["p"]
         assert len(check_inert(document(one)).texts["li"]) == len(one._findings())
+
+
+def test_what_would_have_been_found_is_said_once_and_signs_are_those_of_mathematics():
+    """Defects: a report repeated a sentence per metric; "new - old" and "<=" were typed."""
+    outputs = {"A": ["a b c", "d e"] * 9, "B": ["a b d", "d e f"] * 9}
+    found = es.compare(outputs, ["a b c d", "d e f"] * 9, ["chrf", "ter"], n_resamples=99)
+    (finding,) = found._findings()
+    assert sum("four times out of five" in line for line in finding.lines) == 1
+    page = document(compared(n=40, names="ABC"))
+    assert "≤ 0.05" in page
+    assert "&lt;= 0.05" not in page
+    page = document(compared(n=40, names="AB").power(0.5))
+    assert "B − A" in Markup(page).texts["b"][0]
+    assert "\\n" not in page
 
 
 def test_a_report_is_read_without_eyes_and_prints_what_is_open():

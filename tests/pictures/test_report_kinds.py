@@ -82,7 +82,7 @@ def test_a_label_is_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "arena.csv").write_text(examples.arena(), encoding="utf-8")
     page = reported(tmp_path, "rank arena.csv --groups question_id --resamples 99")
-    assert "files: arena.csv; 2" in page
+    assert "Files: arena.csv</p>" in page
 
 
 def test_a_system_is_no_file_though_a_folder_has_its_name(tmp_path, monkeypatch):
@@ -94,7 +94,7 @@ def test_a_system_is_no_file_though_a_folder_has_its_name(tmp_path, monkeypatch)
     (tmp_path / "a.csv").write_text("\n".join(["system,segment,acc", *rows]) + "\n")
     (tmp_path / "base").mkdir()
     page = reported(tmp_path, "compare a.csv --baseline base --higher-is-better acc")
-    assert "files: a.csv; 2" in page
+    assert "Files: a.csv</p>" in page
 
 
 def test_both_files_of_cases_are_named(tmp_path, monkeypatch):
@@ -103,7 +103,7 @@ def test_both_files_of_cases_are_named(tmp_path, monkeypatch):
         rows = [f"i{i},{k},{right if i == 0 else 1}" for i in range(9) for k in range(5)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["segment,trial,passed", *rows]) + "\n")
     page = reported(tmp_path, "cases new.csv --baseline old.csv")
-    assert "files: new.csv, old.csv; 2" in page
+    assert "Files: new.csv, old.csv</p>" in page
     assert "i0 5/5 → 0/5" in page
 
 

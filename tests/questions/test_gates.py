@@ -417,6 +417,31 @@ def test_every_reason_is_printed_and_failures_come_first():
         assert "more notes" not in text
 
 
+def test_of_many_checks_a_finding_per_verdict_stands_for_the_reasons():
+    """Defect: a gate of 58 checks printed four findings, and 50 reasons in other words."""
+    tasks = {f"t{i}": answers(500, 10, n) for i, n in enumerate([12, 80, 13, 14, 90, 15])}
+    new, base = (
+        run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
+    )
+    found = es.gate(new, base, margin=0.02, n_resamples=99)
+    failed, undecided = found._findings()
+    assert failed.said == "3 of 7 checks in acc failed: all 6 tasks, t1 and t4"
+    assert failed.kind == "worse"
+    assert undecided.said == "4 of 7 checks in acc are undecided: t0, t2, t3 and t5"
+    needed = [check.needed for check in found.checks if check.verdict == "undecided"]
+    assert f"about {min(needed):,} to {max(needed):,} items per check" in undecided.lines[0]
+    assert "on=" not in undecided.lines[0]  # the total has failed as well
+    text = found.to_text()
+    assert "Why, check by check: to_text(verbose=True)." in text
+    assert not any(reason in text for reason in found.reasons)
+    assert all(reason in found.to_text(verbose=True) for reason in found.reasons)
+    (undecided,) = (
+        x._findings()[0]
+        for x in [es.gate(new, base, margin=0.1, n_resamples=99, significance_level=1e-9)]
+    )
+    assert 'Or let the total decide: on="total".' in undecided.lines[0]
+
+
 def test_files_of_outputs_and_of_statistics_go_in_by_their_paths(tmp_path):
     """Defect: outputs and saved statistics had to be read before a gate took them."""
     for name, lines in {**OUTPUTS, "ref": REFERENCES}.items():

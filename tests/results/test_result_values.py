@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import evalstats as es
 from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
+from evalstats.pictures.marks import words
 from evalstats.results import convert
 from evalstats.results.records import Difference, loss_claim
 from evalstats.results.tabular import p_is
@@ -90,7 +91,7 @@ def test_a_difference_prints_as_a_sentence():
     # Defect: the adjusted p-value stood there, beside an interval that is not, without its name.
     apart = str(replace(d, pvalue=0.0312, pvalue_adjusted=0.9166))
     assert apart.endswith("0.00], p = 0.031 (0.92 adjusted for all comparisons)")
-    assert shown in d._repr_html_()
+    assert words(shown) in d._repr_html_()
     assert str(replace(d, task="law")).startswith("law: B - A: ")
 
 

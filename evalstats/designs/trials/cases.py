@@ -484,8 +484,16 @@ class Cases(Several[Case]):
                 parts.append(f"{len(cases)} of {n} {are} {word}: {names}")
         return f"{'; '.join(parts) or f'None of {n} is shown to be worse or better'}."
 
+    def _headline(self) -> str:
+        """Return the question of a report."""
+        return f"Which {plural(self.unit)} changed: {self.system} against {self.baseline}"
+
     def _findings(self) -> list[Finding]:
-        return [Finding(self.sentence, "worse" if self.worse else "open", [self.total])]
+        kind = "worse" if self.worse else "open"
+        return [Finding(self.sentence, kind, self._in_total())]
+
+    def _in_total(self) -> list[str]:
+        return [f"In total: {self.total}"] if self.total else []
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         changed = [*self.worse, *self.better]
@@ -507,10 +515,9 @@ class Cases(Several[Case]):
 
     def _notes(self) -> list[str]:
         level, n = self.significance_level, counted(len(self.cases), self.unit)
-        total = [f"In total: {self.total}"] if self.total else []
         return [
             self.sentence,
-            *total,
+            *self._in_total(),
             *self.notes,
             f"Each {self.unit} is tested separately, two-sided, with {_TESTS[self.test]}. p is "
             f"adjusted over {n} (Tarone, 1990; Holm, 1979): the chance of any false finding is at "
