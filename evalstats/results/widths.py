@@ -141,8 +141,8 @@ def fitted(
 ) -> tuple[list[list[Column]], list[int]]:
     """Return columns for lines of such a width, and the places of those that had to go.
 
-    First the headers take several lines; then columns go, the first of `spare` first; then the
-    columns of `last`, rather than that names are cut; then the widest names are cut, and headers;
+    First the headers take several lines; then columns go, the first of `spare` first; then headers
+    break within names, and columns of `last` go, rather than that names are cut; then the widest names are cut, and headers;
     and in the end the table goes on below itself.
     """
     limit, left_out = max(width, _NARROWEST), list[int]()
@@ -151,7 +151,7 @@ def fitted(
         kept = [column for j, column in enumerate(columns) if j not in left_out]
         tight = [column.tight() for column in kept]
         tightest = [column.tight(_IN_NAMES) for column in tight]
-        for candidate in (kept, tight, tightest):
+        for candidate in (kept, tight, *[tightest] * (len(gone) >= len(spare))):
             if total(candidate) <= limit:
                 return [candidate], left_out
     cut_columns = tightest
