@@ -142,8 +142,8 @@ def fitted(
     """Return columns for lines of such a width, and the places of those that had to go.
 
     First the headers take several lines; then columns go, the first of `spare` first; then headers
-    break within names, and columns of `last` go, rather than that names are cut; then the widest names are cut, and headers;
-    and in the end the table goes on below itself.
+    break within names, and columns of `last` go, rather than that names are cut; then the widest
+    names are cut, and headers; and in the end the table goes on below itself.
     """
     limit, left_out = max(width, _NARROWEST), list[int]()
     for gone in (*(spare[:n] for n in range(len(spare) + 1)), *[(*spare, *last)] * bool(last)):
