@@ -194,8 +194,9 @@ def run_here(capsys):
     from evalstats import cli
 
     def run(*arguments):
+        capsys.readouterr()
         try:
-            code = cli.main(arguments)
+            code = cli.main([str(word) for word in arguments])
         except SystemExit as stop:
             code = stop.code
         return (code, *capsys.readouterr())

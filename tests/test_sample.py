@@ -43,30 +43,25 @@ def test_systems_are_ordered_as_their_error_rates(sample):
 
 
 def test_demo_writes_the_files_of_the_pages_and_the_command_to_begin_with(
-    tmp_path, monkeypatch, capsys
+    tmp_path, monkeypatch, typed
 ):
     target = tmp_path / "a folder"
-    assert main(["demo", "--files", str(target)]) == 0
-    said, command = capsys.readouterr().out.splitlines()
+    said, command = typed("demo", "--files", target).splitlines()
     assert said == f"The example files are in {target}. In this folder, run:"
     monkeypatch.chdir(target)
-    assert main(shlex.split(command)[1:]) == 0
-    assert "no evidence" in capsys.readouterr().out
+    assert "no evidence" in typed(*shlex.split(command)[1:])
     assert {"ref.txt", "comet.csv", "base", "logs"} <= {path.name for path in target.iterdir()}
 
 
-def test_demo_writes_over_nothing_else_and_draws_no_table(tmp_path, capsys):
+def test_demo_writes_over_nothing_else_and_draws_no_table(tmp_path, capsys, refused):
     typed = ["demo", "--files", str(tmp_path)]
     assert (main(typed), main(typed)) == (0, 0)
     capsys.readouterr()
     (tmp_path / "ref.txt").write_text("mine\n")
-    assert main(typed) == 2
-    assert "ref.txt already exists with other content; give a new folder" in capsys.readouterr().err
+    assert "ref.txt already exists with other content; give a new folder" in refused(*typed)
     assert (tmp_path / "ref.txt").read_text() == "mine\n"
-    assert main([*typed, "-o", "x.md"]) == 2
-    assert "-o is for the table, but --files prints none" in capsys.readouterr().err
-    assert main(["demo", "--files", str(tmp_path / "ref.txt" / "x")]) == 2
-    assert "cannot write" in capsys.readouterr().err
+    assert "-o is for the table, but --files prints none" in refused(*typed, "-o", "x.md")
+    assert "cannot write" in refused("demo", "--files", tmp_path / "ref.txt" / "x")
 
 
 def test_the_sample_shows_itself_on_one_line(sample):

@@ -293,7 +293,7 @@ def path(frame, tmp_path):
     return str(tmp_path / "arena.csv")
 
 
-def test_files_and_frames_say_what_rows_say(frame, path, tmp_path, capsys):
+def test_files_and_frames_say_what_rows_say(frame, path, tmp_path, typed):
     prompts = [i // 5 for i in range(300)]
     expected = es.arena(fixed(), groups=prompts, **fast)
     assert scores(es.arena(frame, groups="question_id", **fast)) == scores(expected)
@@ -303,15 +303,13 @@ def test_files_and_frames_say_what_rows_say(frame, path, tmp_path, capsys):
         found = es.compare_logs(source, groups="question_id", **fast)
         assert scores(found) == pytest.approx(scores(expected), abs=1e-12)
         assert [d.pvalue for d in found] == pytest.approx([d.pvalue for d in expected])
-    assert main(["rank", path, "--resamples", "99"]) == 0
-    printed = capsys.readouterr().out
+    printed = typed("rank", path, "--resamples", "99")
     assert "Ranks by Bradley-Terry" in printed
     assert "300 battles are about 60 different question_id." in printed
-    assert main(["show", path]) == 0
-    assert "win rate" in capsys.readouterr().out
+    assert "win rate" in typed("show", path)
 
 
-def test_columns_of_battles_have_any_names(frame, tmp_path, capsys):
+def test_columns_of_battles_have_any_names(frame, tmp_path, refused):
     expected = es.compare_logs(frame, groups="question_id", **fast)
     names = {"left": "model_a", "right": "model_b", "verdict": "winner", "Q": "label"}
     renamed = frame.rename(columns={**{of: name for name, of in names.items()}, "question_id": "Q"})
@@ -328,8 +326,7 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, capsys):
         (["left=model_a", "right=score"], "columns of battles are model_a, model_b, winner or"),
         (["left=model_a", "Left=model_b"], "has no column 'Left'; .* did you mean 'left'"),
     ):
-        assert main(["compare", str(tmp_path / "arena.csv"), "--columns", *named]) == 2
-        assert re.search(message, capsys.readouterr().err)
+        assert re.search(message, refused("compare", tmp_path / "arena.csv", "--columns", *named))
 
 
 @cases(
@@ -337,11 +334,10 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, capsys):
     (("--epochs", "pass^2"), "--epochs is for scores of items, but these are battles;"),
     (("--unpaired",), "--unpaired needs the statistics of every segment, and a BattleTable"),
 )
-def test_options_of_items_are_refused_of_battles(arguments, message, path, tmp_path, capsys):
+def test_options_of_items_are_refused_of_battles(arguments, message, path, tmp_path, refused):
     (tmp_path / "people.csv").write_text("segment,score\n1,1\n")
     arguments = [str(tmp_path / x) if x.endswith(".csv") else x for x in arguments]
-    assert main(["compare", path, *arguments]) == 2
-    assert message in capsys.readouterr().err
+    assert message in refused("compare", path, *arguments)
 
 
 @pytest.mark.parametrize("command", ["rank", "compare", "estimate"])
@@ -364,7 +360,7 @@ def only(rows, *systems):
     return [row for row in rows if set(row[:2]) == set(systems)]
 
 
-def test_scales_are_refused_where_there_are_no_battles(tmp_path, capsys):
+def test_scales_are_refused_where_there_are_no_battles(tmp_path, refused):
     (tmp_path / "scores.csv").write_text("system,segment,accuracy\nA,1,1\nA,2,0\nB,1,1\nB,2,1\n")
     (tmp_path / "a.txt").write_text("one\ntwo\n")
     table, text, saved = (str(tmp_path / name) for name in ("scores.csv", "a.txt", "a.npz"))
@@ -375,15 +371,12 @@ def test_scales_are_refused_where_there_are_no_battles(tmp_path, capsys):
         (saved,): f"--scale does not apply to {saved}",
     }
     for arguments, message in cases.items():
-        assert main(["compare", *arguments, "--scale", "elo"]) == 2
-        assert message in capsys.readouterr().err
+        assert message in refused("compare", *arguments, "--scale", "elo")
 
 
-def test_systems_without_a_battle_between_them_are_told(path, capsys):
-    assert main(["rank", path, "--systems", "m3"]) == 2
-    assert (
-        "battles do not include two of these systems against each other: m3"
-        in capsys.readouterr().err
+def test_systems_without_a_battle_between_them_are_told(path, refused):
+    assert "battles do not include two of these systems against each other: m3" in refused(
+        "rank", path, "--systems", "m3"
     )
 
 
@@ -498,7 +491,7 @@ def shown_first(seed, n=900, share=0.8, bias=0.4):
     return [(f"m{i}", f"m{j}", w) for i, j, w in zip(a.tolist(), b.tolist(), won, strict=True)]
 
 
-def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, capsys):
+def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, typed):
     rows = shown_first(1)
     groups = [i // 3 for i in range(900)]
     first = np.array([w == "a" for *_, w in rows])
@@ -513,8 +506,7 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, cap
     ]
     path.write_text("\n".join(["model_a,model_b,winner,prompt", *lines, ""]))
     assert note in " ".join(es.compare_logs(path, groups="prompt", **fast).notes)
-    assert main(["rank", str(path), "--verbose"]) == 0
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(typed("rank", path, "--verbose").split())
     assert "of the battles; show each pair in both orders equally often." in out
     pair = [row for row in rows if set(row[:2]) <= {"m0", "m1"}]
     assert any(x.startswith("Shown first, systems won") for x in es.wins(pair, **fast).notes)
@@ -529,7 +521,7 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, cap
         assert not any("hown first" in note for note in result.notes)
 
 
-def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, capsys):
+def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, typed):
     battles = crossed(60, 6, 25, (0.0, 0.7), 1)
     frame = pd.DataFrame(battles)
     t = {"method": "t"}
@@ -545,8 +537,9 @@ def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, capsys):
         assert [x[: len(note)] for x in result.notes].count(note) == 1
     assert max(ratios) > 1.2
     frame.to_csv(tmp_path / "arena.csv", index=False)
-    assert main(["rank", str(tmp_path / "arena.csv"), "--verbose", "--resamples", "99"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
+    printed = " ".join(
+        typed("rank", tmp_path / "arena.csv", "--verbose", "--resamples", "99").split()
+    )
     assert "the groups prompt and voter" in printed
     assert "are of 60 different prompt" not in printed
     # Of one label, of few judges, or where both are drawn there is nothing to say.

@@ -7,7 +7,6 @@ import pytest
 
 import evalstats as es
 from evalstats.analysis.design import as_units
-from evalstats.cli import main
 from evalstats.designs.judges import drawn_apart
 from evalstats.statistics.interchange import made_by, rebuilt
 from tests.conftest import first
@@ -495,10 +494,9 @@ def test_a_file_of_a_judge_of_judges_is_refused():
     refuses("a judge cannot have a judge", rebuilt, record)
 
 
-def test_a_file_that_is_not_there_is_no_column(examples_folder, capsys):
-    assert main(["compare", str(examples_folder / "answers.csv"), "--human", "missing.csv"]) == 2
+def test_a_file_that_is_not_there_is_no_column(examples_folder, refused):
     assert "--human must be a file with people's scores, or a column of the table: there is no" in (
-        capsys.readouterr().err
+        refused("compare", examples_folder / "answers.csv", "--human", "missing.csv")
     )
 
 

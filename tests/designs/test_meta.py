@@ -11,7 +11,6 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.analysis import scores
-from evalstats.cli import main
 from evalstats.designs import meta as measures
 from evalstats.pictures.marks import drawing
 from tests.conftest import WMT
@@ -291,7 +290,7 @@ def test_what_is_wrong_is_said(given):
     es.meta(**dict(zip(("human", "metrics"), made(), strict=True)) | given)
 
 
-def test_files(tmp_path, monkeypatch, capsys):
+def test_files(tmp_path, monkeypatch, refused, typed):
     """Of mt-metrics-eval, two tables, and one table of all."""
     monkeypatch.chdir(tmp_path)
     human, metrics = made()
@@ -311,16 +310,16 @@ def test_files(tmp_path, monkeypatch, capsys):
     expected = scores_of(es.meta(human, metrics, "kendall"))
     folders, tables = "people/esa.seg.score en-de", "human.csv metrics.tsv"
     for files in (folders, tables, "all.csv --human esa", f"{tables} -m COMET BLEURT"):
-        assert main(["meta", *files.split(), "--measure", "kendall", "-f", "json"]) == 0
-        found = es.Comparison.from_json(capsys.readouterr().out)
+        found = es.Comparison.from_json(
+            typed("meta", *files.split(), "--measure", "kendall", "-f", "json")
+        )
         assert scores_of(found) == expected, files
     for line, said in (
         ("all.csv", "give --human, the one with people's scores"),
         ("all.csv --human mqm", "--human: there is no 'mqm'"),
         ("-i x.txt", "people's scores are missing"),
     ):
-        assert main(["meta", *line.split()]) == 2
-        assert said in capsys.readouterr().err
+        assert said in refused("meta", *line.split())
 
 
 @pytest.mark.parametrize("measure", ["spa", "pa"])

@@ -10,7 +10,6 @@ from scipy.stats import binom, binomtest, norm, ttest_1samp
 
 import evalstats as es
 from evalstats.analysis.counts import Share
-from evalstats.cli import main
 from evalstats.data import load_sample
 from evalstats.designs.samples import ShareAgainst
 from evalstats.questions.power.noncentral import share_power
@@ -279,15 +278,12 @@ def test_two_systems_and_a_number_are_refused():
         es.SequentialTest(metric=SCORE, at_least=0.4).look([0.5] * 20)
 
 
-def test_the_command_line_needs_no_baseline(tmp_path, capsys):
+def test_the_command_line_needs_no_baseline(tmp_path, refused, typed):
     path = tmp_path / "scores.csv"
     rows = [f"new,{i},{int(i >= 3)}" for i in range(100)]
     path.write_text("\n".join(["system,item,acc", *rows]), encoding="utf-8")
-    assert main(["gate", str(path), "--at-least", "90%"]) == 0
-    assert "PASSED: new, asked: at least 0.9" in capsys.readouterr().out
+    assert "PASSED: new, asked: at least 0.9" in typed("gate", path, "--at-least", "90%")
     state = str(tmp_path / "state.json")
     looks = ["--of", "200", "--state", state]
-    assert main(["gate", str(path), "--at-least", "0.8", *looks]) == 0
-    assert "new against 0.8 on 100 of 200 items" in capsys.readouterr().out
-    assert main(["gate", str(path), "--at-least", "0.9", "--baseline", "old"]) == 2
-    assert "not both" in capsys.readouterr().err
+    assert "new against 0.8 on 100 of 200 items" in typed("gate", path, "--at-least", "0.8", *looks)
+    assert "not both" in refused("gate", path, "--at-least", "0.9", "--baseline", "old")

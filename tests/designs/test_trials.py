@@ -177,7 +177,7 @@ def test_answers_in_logs_are_trials(epochs, metric, tmp_path):
     np.testing.assert_array_equal(table.values[0], metric.statistics(TRIALS))
 
 
-def test_several_k_are_metrics_of_the_same_items(tmp_path, capsys):
+def test_several_k_are_metrics_of_the_same_items(tmp_path, typed):
     path = log(tmp_path / "airline.csv", TRIALS)
     ways = ["mean", *(f"pass^{k}" for k in range(1, 5))]
     found = es.estimate_logs(path, epochs=ways, n_resamples=99)
@@ -187,8 +187,9 @@ def test_several_k_are_metrics_of_the_same_items(tmp_path, capsys):
     assert sum("4 answers each, as trials" in note for note in found.notes) == 1
     # What comes after the ways to count may be a file.
     other = log(tmp_path / "other.csv", TRIALS[::-1])
-    assert cli.main(["compare", "--epochs", "pass^1", "pass^4", str(path), str(other)]) == 0
-    assert "reward pass^1, reward pass^4" in capsys.readouterr().out
+    assert "reward pass^1, reward pass^4" in typed(
+        "compare", "--epochs", "pass^1", "pass^4", path, other
+    )
     limits = {"margin": 0.5, "n_resamples": 99}
     checks = es.gate(path, other, epochs=["pass^1", "pass^4"], **limits).checks
     assert [check.metric for check in checks] == ["reward pass^1", "reward pass^4"]
@@ -400,7 +401,7 @@ def test_the_cheapest_design_is_that_of_all_designs(price, needed):
     }
 
 
-def test_the_table_says_what_is_cheapest(tmp_path, capsys):
+def test_the_table_says_what_is_cheapest(tmp_path, capsys, typed):
     systems = pilot(5, 40, 4)
     result = es.power(systems, metrics=es.PassAll(1), **ASKED)
     of = result[0].of_trials
@@ -424,8 +425,7 @@ def test_the_table_says_what_is_cheapest(tmp_path, capsys):
     )
     path = tmp_path / "pilot.csv"
     path.write_text(lines, encoding="utf-8")
-    assert cli.main(["power", str(path), "--difference", "0.05", "--price", "10,1"]) == 0
-    assert said in capsys.readouterr().out
+    assert said in typed("power", path, "--difference", "0.05", "--price", "10,1")
     with pytest.raises(SystemExit):
         cli.main(["power", str(path), "--price", "10"])
     assert "--price: expected two prices, such as 10,1; got '10'" in capsys.readouterr().err

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalstats as es
-from evalstats import cli
 from evalstats.logs import formats
 from evalstats.logs.fields import as_name
 from tests import agent_logs
@@ -312,12 +311,11 @@ def test_a_domain_of_tau_bench_is_a_task(tmp_path, monkeypatch, layout):
     assert es.read_log(".").systems == ("gpt-4o", "sonnet")
 
 
-def test_a_file_of_tau_bench_goes_by_its_own_name_too(tmp_path, capsys):
+def test_a_file_of_tau_bench_goes_by_its_own_name_too(tmp_path, typed):
     for name in ("gpt-4o-airline", "other-airline"):
         written(tmp_path / f"{name}.json", tau_trials(agent_logs.REWARDS))
     arguments = [str(tmp_path / "gpt-4o-airline.json"), str(tmp_path / "other-airline.json")]
-    assert cli.main(["compare", *arguments, "--baseline", "gpt-4o-airline"]) == 0
-    assert "airline: reward" in capsys.readouterr().out
+    assert "airline: reward" in typed("compare", *arguments, "--baseline", "gpt-4o-airline")
 
 
 def test_unlike_tasks_and_users_are_told(tmp_path):

@@ -108,10 +108,9 @@ def test_a_group_beside_other_tasks_has_its_total_and_the_total_is_over_all(tmp_
     assert {d.task for d in two.totals} == {"mmlu", "all 5 tasks"}
 
 
-def test_show_has_the_score_of_the_group_beside_the_reported_one(tmp_path, capsys):
+def test_show_has_the_score_of_the_group_beside_the_reported_one(tmp_path, typed):
     folder, stated = exams(tmp_path, "base")
-    assert cli.main(["show", str(folder)]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = typed("show", folder).splitlines()
     for group, own in stated.items():
         score = f"{own['acc,none']:.6g}"
         (row,) = [x.split() for x in lines if x.split()[:2] == [group, "acc"]]

@@ -6,7 +6,6 @@ import zipfile
 import pytest
 
 import evalstats as es
-from evalstats import cli
 from evalstats.metrics.ratios import MeanOfRuns
 from tests.conftest import WMT
 from tests.helpers import cases, refuses
@@ -189,7 +188,7 @@ def test_a_folder_has_one_log_of_each_task_and_model(tmp_path):
     assert es.read_log(tmp_path, task="mm*").tasks == ("mmlu",)
 
 
-def test_of_a_folder_with_a_rerun_the_newest_finished_log_is_read(tmp_path, capsys):
+def test_of_a_folder_with_a_rerun_the_newest_finished_log_is_read(tmp_path, typed):
     def run(name, created, values, status="success", version=1):
         content = log(values, status=status)
         content["eval"] |= {"created": created, "task_version": version}
@@ -208,8 +207,7 @@ def test_of_a_folder_with_a_rerun_the_newest_finished_log_is_read(tmp_path, caps
         f"{tmp_path / 'c.eval'}, {kept}",
         f"{tmp_path / 'd.json'}, {kept}, and its prompts were different",
     ]
-    assert cli.main(["show", str(tmp_path)]) == 0
-    assert "c.eval, since" in capsys.readouterr().out
+    assert "c.eval, since" in typed("show", tmp_path)
     assert any("c.eval, since" in note for note in es.estimate_logs(tmp_path).notes)
     # Where none was finished, the newest says so itself.
     for path in (newest, tmp_path / "c.eval", tmp_path / "d.json"):

@@ -3,7 +3,6 @@
 import pytest
 
 import evalstats as es
-from evalstats import cli
 from tests import log_files
 from tests.harness_logs import answers, write
 
@@ -88,7 +87,7 @@ def test_a_part_of_the_prompts_may_differ_and_what_is_not_known_does_not(tmp_pat
     )
 
 
-def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, capsys):
+def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, refused, typed):
     base = harness(tmp_path / "a")
     other = harness(tmp_path / "b", shots=5, prompts="5", model="shot")
     words = r"with different settings: law, math: 0-shot \(acme/base\) against 5-shot \(acme/shot\), 80 of 80 prompts differ; run them with the same settings, or accept it with allow_changes=\['shots', 'prompts'\]"
@@ -104,10 +103,10 @@ def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, capsys):
     with pytest.raises(es.InputError, match="allow_changes is for logs, but these are texts"):
         es.gate([1.0, 0.0], [1.0, 0.0], None, es.Mean("x"), margin=1, allow_changes="*")
     call = ["gate", str(other), "--baseline", str(base), "--recovery", "0.5", "--resamples", "99"]
-    assert cli.main(call) == 2
-    assert "accept it with --allow-changes shots prompts\n" in capsys.readouterr().err
-    assert cli.main([*call, "--allow-changes", "shots", "prompts"]) == 0
-    assert "The systems were run with different settings" in capsys.readouterr().out
+    assert "accept it with --allow-changes shots prompts\n" in refused(*call)
+    assert "The systems were run with different settings" in typed(
+        *call, "--allow-changes", "shots", "prompts"
+    )
 
 
 def test_inspect_and_helm_say_how_they_asked(tmp_path):

@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import nct, norm, t, ttest_rel
 
 import evalstats as es
-from evalstats.cli import main
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.counts import tango_distance
 from evalstats.results.tabular import p_is
@@ -499,7 +498,9 @@ def test_rows_of_both_sides_are_tables():
     assert gate.to_json() == frames.to_json()
 
 
-def test_a_system_of_the_table_goes_before_a_folder_of_its_name(tmp_path, monkeypatch, capsys):
+def test_a_system_of_the_table_goes_before_a_folder_of_its_name(
+    tmp_path, monkeypatch, refused, typed
+):
     """A folder that has the name of the baseline is the baseline where it is written as a path."""
     monkeypatch.chdir(tmp_path)
     rows = [f"{s},{i},{int(i % 4 > (s == 'base'))}" for s in ("base", "new") for i in range(120)]
@@ -507,14 +508,12 @@ def test_a_system_of_the_table_goes_before_a_folder_of_its_name(tmp_path, monkey
     Path("answers.csv").write_text("\n".join(["system,segment,correct", *rows]), encoding="utf-8")
     Path("new.csv").write_text("\n".join(["segment,correct", "1,0", "2,1"]), encoding="utf-8")
     said = "The baseline is base in answers.csv; for the folder base give --baseline ./base."
-    assert main(["gate", "answers.csv", "--baseline", "base", "--margin", "0.1"]) == 0
-    printed = capsys.readouterr().out
+    printed = typed("gate", "answers.csv", "--baseline", "base", "--margin", "0.1")
     assert "PASSED: new against base" in printed
     assert said in printed
     # As a path, and where the table has no such system, it is the folder, which holds no log.
     for table, baseline in (("answers.csv", "./base"), ("new.csv", "base")):
-        assert main(["gate", table, "--baseline", baseline, "--margin", "0.1"]) == 2
-        assert baseline in capsys.readouterr().err
+        assert baseline in refused("gate", table, "--baseline", baseline, "--margin", "0.1")
 
 
 def test_without_a_limit_there_are_units_enough_for_a_loss_to_be_seen():
