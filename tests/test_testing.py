@@ -103,11 +103,7 @@ A, B, SHORT = (
 
 
 @bad_cases(
-    (
-        (A, B, None, "ter"),
-        {},
-        "metrics must be left out when .*SegmentStatistics are given: they have judge",
-    ),
+    ((A, B, None, "ter"), {}, "metrics must be left out when .*SegmentStatistics are given: they"),
     ((A, B, ["r"] * 3), {}, "references must be left out when SegmentStatistics"),
     ((A, B.join(A, B)), {}, r"baseline must hold one system, got \['A', 'B'"),
     ((A, B), {"margin": 0}, "margin must be above 0, got 0: it is a size"),

@@ -154,8 +154,7 @@ def test_limits_that_no_scores_could_miss_are_refused():
         es.InputError, match="margin must be in units of judge and below 1, its whole scale; got"
     ):
         one(outcomes(30, 1, 2, 3), margin=1)
-    with pytest.raises(es.InputError, match=r"confidence_level must be above 0\.5 with a margin"):
-        one(pair(), margin=1, confidence_level=0.5)
+    refuses(r"confidence_level must be above 0\.5", one, pair(), margin=1, confidence_level=0.5)
 
 
 def test_a_gate_that_could_not_fail_is_an_error():

@@ -270,8 +270,7 @@ def test_what_has_no_answer_is_refused(options):
 
 def test_two_systems_and_a_number_are_refused():
     both = {"A": [1, 0, 1], "B": [1, 1, 1]}
-    with pytest.raises(es.InputError, match="compares one system with a number, got A, B;"):
-        es.gate(both, metrics=ACC, at_least=0.5)
+    refuses("compares one system with a number, got A, B", es.gate, both, metrics=ACC, at_least=0.5)
     test = es.SequentialTest(metric=ACC, at_least=0.5)
     refuses("base must be the baseline's items so far", test.look, [1, 0, 1], [1, 1, 1])
     with pytest.raises(es.InputError, match="same on all 20 segments, so nothing is known"):

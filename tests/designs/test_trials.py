@@ -111,11 +111,7 @@ def test_chance_in_trials_is_that_of_scipys_beta_binomial_posterior():
     (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, but flips@2 needs at"),
     (es.FlipRate(), [[1], [0]], r"flips needs at least 2"),
     (es.PassAll(1), [[1], [0, 2]], r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; 1 is a right"),
-    (
-        es.PassAll(1),
-        [[1], [None]],
-        r"hypotheses\[1\]\[0\] must be 0 or 1, got None; leave out trials that",
-    ),
+    (es.PassAll(1), [[1], [None]], r"hypotheses\[1\]\[0\] must be 0 or 1, got None; leave out"),
     (es.PassAll(1), np.array([[1, np.nan]]), r"\[0\]\[1\] must be 0 or 1, got .*nan.*; leave"),
     (es.PassAll(1), [[1], ["1"]], r"hypotheses\[1\]\[0\] must be 0 or 1, got '1'"),
     (es.PassAll(1), [1, 0], r"hypotheses\[0\] must be a list of 0 and 1, one per trial, got 1"),
@@ -305,10 +301,7 @@ def test_a_total_of_such_items_adds_the_errors_of_its_tasks(few_items):
 
 
 @cases(
-    (
-        lambda t: es.compare(t, groups=[i // 2 for i in range(50)]),
-        "items 'all' needs items that both",
-    ),
+    (lambda t: es.compare(t, groups=[i // 2 for i in range(50)]), "items 'all' needs items that"),
     (lambda t: es.compare(t, paired=False), "items 'all' needs items that both"),
     (lambda t: es.compare(t).power(difference=0.1), "'all': power is about other items"),
     (lambda t: es.compare(t).influence(), "'all': influence is about other items"),

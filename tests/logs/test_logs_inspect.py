@@ -82,8 +82,7 @@ def test_scores_of_several_values_are_several_metrics(place):
         "arc: list, since [1, 0] is no score",
     )
     content["samples"][0]["scores"]["judge"]["value"] = float("inf")
-    with pytest.raises(es.InputError, match="judge of sample '1' must be a finite number"):
-        es.read_log(inspect_file(place, content))
+    refuses("judge of sample '1' must be a finite", es.read_log, inspect_file(place, content))
 
 
 def test_epochs_may_be_runs_of_the_system(place):

@@ -331,8 +331,7 @@ def test_items_are_known_by_their_names(marks):
         es.InputError, match=r"lacks 1 of 120 items of the last look \(the first is 'item 0'\):"
     ):
         two.look(named(marks, 130, np.arange(1, 130)), "old")
-    with pytest.raises(es.InputError, match="items must have names at every look, or at none"):
-        two.look(marks[0][:130], marks[1][:130])
+    refuses("items must have names at every look, or at", two.look, marks[0][:130], marks[1][:130])
 
 
 def test_an_order_that_has_to_do_with_difficulty_is_noted(marks):
@@ -423,10 +422,7 @@ def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
 
 
 @cases(
-    (
-        ("--margin", "0.03"),
-        "state comes from a test with a different margin: 0.02 there, 0.03 here",
-    ),
+    (("--margin", "0.03"), "state comes from a test with a different margin: 0.02 there, 0.03"),
     (("--margin", "0.02", "--undecided", "pass"), "--undecided is for a single test"),
     (("--margin", "0.02", "--unpaired"), "--unpaired is for a single test: with --state"),
     (("--margin", "0.02", "--paired-runs"), "--paired-runs is for a single test"),

@@ -477,8 +477,7 @@ def test_pass_k_is_planned_by_trials():
     with pytest.raises(es.InputError, match=r"^trials must be at least 4 for pass\^4, got 2"):
         es.power(pilot, metrics=es.PassAll(4), trials=[8, 2])
     few = {x: [row[:5] for row in rows] for x, rows in pilot.items()}
-    with pytest.raises(es.InputError, match="needs a pilot with at least 8 trials per item, got"):
-        es.power(few, metrics=es.PassAll(4), trials=8)
+    refuses("needs a pilot with at least 8 trials", es.power, few, metrics=es.PassAll(4), trials=8)
 
 
 @bad_cases(
@@ -490,10 +489,7 @@ def test_pass_k_is_planned_by_trials():
     ),
     ({"at_least": 0.5, "hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}}, "got A, B; choose one"),
     ({"hypotheses": [1, 1, 1]}, "power cannot be computed"),
-    (
-        {"at_least": 0.9, "difference": 0.2},
-        r"difference would move the score from 0\.9 to 1\.1, but acc lies",
-    ),
+    ({"at_least": 0.9, "difference": 0.2}, r"difference would move the score from 0\.9 to 1\.1"),
     ({"at_least": 0.9, "trials": 4}, "trials is for trials of two systems,"),
 )
 def test_plans_that_cannot_be_are_refused(options):

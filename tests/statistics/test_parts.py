@@ -61,10 +61,7 @@ def test_parts_of_systems_extracted_apart_are_joined_in_one_order_only(small):
     ({"systems": ("x", "y", "z")}, "parts must have the same systems"),
     ({"metric": es.CHRF(word_order=2)}, "parts must have the same metric"),
     ({"fingerprint": None}, "but 0 and 1 share segment 's3';"),
-    (
-        {"segment_ids": None},
-        "but 0 and 1 share the same references; to rename systems with the same",
-    ),
+    ({"segment_ids": None}, "but 0 and 1 share the same references; to rename systems with the"),
 )
 def test_what_are_no_parts(change, message, small, whole):
     first, second = whole.select(range(5)), whole.select(range(3, 9))

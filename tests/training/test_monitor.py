@@ -560,8 +560,7 @@ def test_segment_ids_stay_in_order():
     first.check(0, table(ids))
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
     for watch in (first, second):
-        with pytest.raises(es.InputError, match="must have the same segment_ids as earlier checks"):
-            watch.check(1, table(ids[::-1]))
+        refuses("must have the same segment_ids as earlier", watch.check, 1, table(ids[::-1]))
         assert watch.check(1, table(ids)).pvalue == 1
         assert watch.check(2, [1.0, 2.0, 3.0]).pvalue == 1
 
