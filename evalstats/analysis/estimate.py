@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
@@ -34,7 +35,7 @@ from evalstats.results.notes import (
 from evalstats.results.records import Caution, first_few, lacking_unlike
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics
-from evalstats.statistics.guards import share_and_percentage
+from evalstats.statistics.guards import FEW_EMPTY, share_and_percentage
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import columns_of
 
@@ -50,6 +51,8 @@ Floats = NDArray[np.float64]
 #: noted in .67 to 1.00 of the samples of up to 300, BLEU, chrF and TER of good systems in at most
 #: .05.
 _LARGEST, _MUCH = 10, 0.85
+#: Metrics whose scores come from a judge, by name.
+_OF_JUDGES = re.compile(r"(?<![a-z])judge", re.I)
 #: After the first systems of a note.
 _OTHERS = " and others of {} more"
 #: Outputs of one system, or of its runs, or its scores, one per segment.
@@ -331,8 +334,10 @@ def limits_of(
         part=units.part,
         worth=worth,
         sizes=sizes,
+        are_alone=units.members is not None and units.n == units.n_segments,
         by_t=(is_crossed or degrees < bootstrap.LEAST_DEGREES) and not are_counted,
         is_crossed=is_crossed,
+        judges=tuple(filter(_OF_JUDGES.search, (x.name for x in several if not x.corrections))),
         gaps=tuple(dict.fromkeys((*of_pairs, *gap_notes(several)))),
         held=tuple(few for one in several for few in held_by_few(one, pairs)),
         trials=trials,
@@ -341,7 +346,7 @@ def limits_of(
 
 def size_notes(scores: Scores) -> tuple[str, ...]:
     """Return a note if there are few segments, or groups."""
-    limits = [limits_of([scores])._replace(gaps=(), held=(), trials=())]
+    limits = [limits_of([scores])._replace(judges=(), gaps=(), held=(), trials=())]
     return tuple(notes_of(Facts(limits)))
 
 
@@ -399,7 +404,8 @@ def in_other_units(scores: Scores) -> Iterator[Caution]:
 def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
     """Yield notes on the origin of scores, missing scores, and the worth of judges."""
     for one in several:
-        yield from (*one.cautions, *one.origin, *in_other_units(one))
+        yield from (f"{x.said}." if x.kind == FEW_EMPTY else x for x in one.cautions)
+        yield from (*one.origin, *in_other_units(one))
         if one.influence is not None and len(one.units.sides) > 1:
             yield from one.units.notes(one.name, one.influence)
         for correction in one.corrections:

@@ -166,10 +166,11 @@ def _claims(
             "pvalue_not_worse": recovery.kept_pvalue(kept),
             "pvalue_worse": recovery.lost_pvalue(kept),
         }
-    if counts is not None and margin is not None and margin >= counts.scale:
+    lowest, highest = scores.bounds if counts is None else (0.0, counts.scale)
+    if margin is not None and margin >= highest - lowest:
         raise InputError(
-            f"must be in units of {scores.name} and below {counts.scale:g}, its whole scale; got "
-            f"{margin:g}",
+            f"must be below {highest - lowest:g}, because {scores.name} goes from {lowest:g} to "
+            f"{highest:g}; got {margin:g}",
             argument="margin",
         )
     low, high = differences.interval(q, 2 * level)

@@ -36,6 +36,7 @@ _CALLS = {
     "plot()": "-o figure.png",
 }
 _ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@. -]+)\"")
+_ROLE = re.compile(r"\bcolumns=\{\"(\w+)\": \"(\w+)\"\}")
 #: Columns of sentences in a pipe or a file.
 _USUAL = 80
 #: Work shorter than this shows no progress.
@@ -259,6 +260,7 @@ def as_typed(text: str) -> str:
     """Return text in which options are called by flags, and calls are what does as much here."""
     for call, typed in _CALLS.items():
         text = text.replace(call, typed)
+    text = _ROLE.sub(r"--columns \1=\2", text)
     return _ARGUMENT.sub(lambda match: f"{flag_of(match[1])} {quote(match[2])}", text)
 
 

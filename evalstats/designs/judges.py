@@ -428,14 +428,17 @@ class JudgeAgreement(Correction):
         if many > 1:
             who, whose, them = f"the weighted mean of {many} judges", f"{many} judges'", "them"
         few, segments = FEW if self.unit == self.segment else FEW_GROUPS, plural(self.segment)
+        are_alike = self.unit != self.segment or self.n_units == self.n_labelled
+        mean = "" if are_alike else " (the mean of the systems)"
         if self.n_units < few:
+            has = "there are" if are_alike else "one system has"
             yield (
-                f"{self.metric}: only {counted(self.n_units, f'labelled {self.unit}')}: below "
-                f"{few}, intervals and p-values are rough; label more."
+                f"{self.metric}: {has} only {counted(self.n_units, f'labelled {self.unit}')}: "
+                f"intervals and p-values are rough below {few}; label more."
             )
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
-            f"{segments} correct {whose} scores of all (prediction-powered, λ = "
+            f"{segments}{mean} correct {whose} scores of all (prediction-powered, λ = "
             f"{', '.join(f'{w:.2f}' for w in self.weights)}). For {what} this is as precise as "
             f"{self.n_worth:,.0f} labels without {them}."
         )

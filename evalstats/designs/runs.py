@@ -97,7 +97,7 @@ def _same_number(counts: Mapping[str, int]) -> int:
         if count != n_runs:
             raise InputError(
                 f"all systems must have the same number of runs, got {n_runs} of {first!r} and "
-                f"{count} of {name!r}"
+                f"{count} of {name!r}; leave some runs out, or add some"
             )
     return n_runs
 

@@ -571,7 +571,9 @@ def _unlike_people(
             return f"needs a mean of scores, but {metric.name} is not one"
     for system in chain.from_iterable(table.systems for table in tables):
         if system not in known:
-            return f"has no scores of {system!r}; it has {', '.join(known)}"
+            said = f"has no scores of {system!r}; it has {', '.join(known)}"
+            how = "give one row per item and system (id,system,score), or one column per system"
+            return said if len(known) > 1 else f"{said}; {how}"
     return ""
 
 

@@ -22,7 +22,7 @@ from evalstats.logs.log import (
     by_key,
     incompleteness,
 )
-from evalstats.logs.pivot import ItemScores, Pivot, epochs_differ
+from evalstats.logs.pivot import ItemScores, Pivot, epochs_differ, n_runs
 from evalstats.logs.rows import Key, Rows, matches, natural
 from evalstats.metrics import Mean
 from evalstats.results.records import (
@@ -84,8 +84,13 @@ def notes_on(logs: Sequence[Log]) -> list[Note]:
     for log in used:
         notes += [Note("failed", line, ": counted as failed.", "errors") for line in log.failures]
         if log.format.endswith(BY_PLACE):
-            ending = " have no names: they are numbered by row."
-            notes.append(Note("by place", f"Items of {log.path}", ending))
+            ending = ": items have no names, so they are numbered by row."
+            if any(log.tasks):
+                ending = (
+                    ": items have no names, so each row of a task is an item. If each task is one "
+                    'item, use columns={"task": "segment"}.'
+                )
+            notes.append(Note("by place", log.path, ending))
         if log.skipped:
             line = f"Left out of {log.path}: {first_few(log.skipped)}"
             notes.append(Note(f"of {log.path}", line))
@@ -231,7 +236,8 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = f'averaged; the {unit} is the unit (epochs="runs" includes their spread)'
+        how = f"averaged; the {unit} is the unit"
+        how += ' (epochs="runs" includes their spread)' if _may_be_runs(pivot) else ""
         if isinstance(pivot.metric, Trials):
             how = f"as trials of the {unit}, with the {unit} as the unit"
         elif pivot.parts[0].n_runs > 1:
@@ -295,15 +301,25 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     if "mean" not in epochs or not tests:
         return []
     pvalue, key, rows = min(tests, key=lambda test: test[0])
+    may_be_runs = all(_may_be_runs(pivot) for pivot in pivots)
     if (adjusted := min(pvalue * len(tests), 1.0)) > _UNLIKE_EPOCHS:
         return []
     n = counted(len(set(rows.items.epochs.tolist())), "epoch")
     line = (
         f"{key}: means of the {n} of {rows.system} vary more than items explain "
-        f'({p_is(adjusted)}), but are averaged as if they did not. With epochs="runs", what the '
-        f"answers of an epoch share (a seed or a prompt) is part of the error"
+        f"({p_is(adjusted)}), but are averaged as if they did not"
     )
-    return [Note("runs", line, caution="runs")]
+    ending = (
+        '. With epochs="runs", what the answers of an epoch share (a seed or a prompt) is part of '
+        "the error."
+    )
+    return [Note("runs", line, ending if may_be_runs else ".", "runs")]
+
+
+def _may_be_runs(pivot: Pivot) -> bool:
+    """Return whether all systems have a score for the same number of answers to every item."""
+    counts = {n_runs(part.rows) for part in pivot.parts}
+    return len(counts) == 1 and None not in counts and not np.any(pivot.is_gone)
 
 
 def _are_binary(pivot: Pivot) -> bool:

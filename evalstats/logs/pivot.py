@@ -24,7 +24,7 @@ from evalstats.logs.rows import ITEM, TARGET, Items, Key, Rows, natural_order
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, only
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.statistics.segments import SegmentStatistics, check_count
 
 #: Names in a log for one score made from all answers to an item.
 _REDUCED = re.compile(r"median|mode|max|(at_least|pass_at|pass_k)_\d+")
@@ -212,10 +212,11 @@ def _counted(items: ItemScores, metric: Trials) -> ItemScores:
     except InputError as error:
         short = ids[int(np.flatnonzero(repeats[:, 0] < metric.fewest)[0])]
         of_item = np.array([name == short for name in items.rows.items.ids])
-        where = f"{items.rows.path}, {items.rows.key}"
+        advice = "; if a trial crashed, keep its row in the file without a score and use "
         if n_gone := int(np.sum(of_item & items.rows.is_gone)):
-            where += f" ({n_gone} without a score, which do not count as failed trials)"
-        raise error.within(where) from None
+            advice = f"; count {counted(n_gone, 'trial')} without a score as failed with "
+        where = f"{items.rows.path}, {items.rows.key}: "
+        raise InputError(where, *error.parts, advice, Argument("missing", "failure")) from None
     return items._replace(values=values, repeats=None)
 
 
@@ -288,14 +289,12 @@ class Pivot(NamedTuple):
         names = [str(name).replace("\t", "/") for name in labels]
         numbers = [int(x) for x in self.ids if x.isdecimal() and len(x) < 16]
         first = 0 if 0 in numbers else 1
-        if len(numbers) == len(self.ids) and max(numbers) - first < len(names):
+        are_lines = len(numbers) == len(self.ids) and max(numbers) - first < len(names)
+        has_heading = len(names) == len(self.ids) + 1 and names.count(names[0]) == 1
+        if are_lines and not (has_heading and max(numbers) - first == len(names) - 2):
             names = [names[i - first] for i in numbers]
         elif len(names) != len(self.ids):
-            raise InputError(
-                f"has {counted(len(names), 'label')} but there are "
-                f"{counted(len(self.ids), 'item')} ({self.key}); give one per item, in order",
-                argument=argument,
-            )
+            check_count(names, argument, "label", len(self.ids), self.called[0])
         elif any(np.any(np.diff(part.rows.items.order) < 0) for part in self.parts):
             raise InputError(
                 f"has labels by place, but items have names ({shown(self.ids[0])}), and their "

@@ -297,14 +297,14 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
         said += f" Too few {units} differ, or too few resamples were drawn, for any evidence."
     elif size:
         said += f" This test set finds a true difference of {tabular.number(size, _places(c, d))} "
-        said += f"{d.metric} four times out of five, and mostly misses smaller ones."
+        said += f"in {d.metric} four times out of five, and smaller ones less often."
     return said
 
 
 def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, float | None]) -> str:
     """Return which differences would have been found, for several metrics, in one sentence."""
     known = [(d, least.get((d.task, d.metric, d.system, d.baseline))) for d in main]
-    parts = [f"{tabular.number(x, _places(c, d))} {d.metric}" for d, x in known if x]
+    parts = [f"{tabular.number(x, _places(c, d))} in {d.metric}" for d, x in known if x]
     if not parts or any(d.task and d.aggregate is None for d in main):
         return ""
     said = f"This test set finds a true difference of {listed(parts, _SAID, 'or')} four times out "

@@ -449,7 +449,7 @@ class GateCheck(Record):
             )
         shown = self.difference.pvalue_not_worse, self.difference.pvalue_worse
         if self.asked == _WITHIN and (self.pvalue_passed, self.pvalue_failed) != shown:
-            raise InputError("p-values are not those of its difference")
+            raise InputError("p-values do not match the p-values of its difference")
 
     def _title(self) -> str:
         return self.name
@@ -621,8 +621,8 @@ class Gate(Several[GateCheck]):
         worst = high if word == "lost" else low.removeprefix("-")
         against = {
             "passed": f"and a loss of {limit} or more is ruled out",
-            "failed": f"which is more than the {limit} that may be lost",
-            "undecided": f"but a loss of {worst} is possible, and less than {limit} is allowed",
+            "failed": f"which is more than the limit of {limit}",
+            "undecided": f"but a loss of up to {worst} cannot be ruled out; the limit is {limit}",
         }
         return f"{said}, {against[row.verdict]}"
 

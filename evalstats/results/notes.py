@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, sqrt
+from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalstats.inference.families import ONE_IN
@@ -83,8 +83,10 @@ class Limits(NamedTuple):
     part: str  # name of tasks
     worth: float  # effective number of units
     sizes: tuple[int, ...] = ()  # the smallest and the largest group
+    are_alone: bool = False  # whether every group has one segment
     by_t: bool = False  # whether t is used because of few units, except for 0/1 scores
     is_crossed: bool = False  # whether units have two labels; this is the label with fewer
+    judges: tuple[str, ...] = ()  # metrics of judges without people's labels
     gaps: tuple[str, ...] = ()  # sentences on missing scores, and on judges
     held: tuple[Concentration, ...] = ()  # scores, or differences, from few units
     trials: tuple[TrialShares, ...] = ()  # for items with several answers
@@ -97,12 +99,18 @@ class Limits(NamedTuple):
     @property
     def uneven(self) -> str:
         """The effective number of groups, if sizes are very different."""
-        if not self.sizes or self.worth >= UNEVEN * self.n:
-            return ""
-        return (
-            f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} "
-            f"{plural(self.segment)} count as about {self.worth:.3g} of equal size"
-        )
+        return self.as_equal if self.sizes and self.worth < UNEVEN * self.n else ""
+
+    @property
+    def as_equal(self) -> str:
+        """The effective number of units in groups of different sizes, or in strata."""
+        what, worth = f"{self.n} {plural(self.unit)}", f"{self.worth:.3g}"
+        if self.worth < self.few <= float(worth):
+            worth = f"{floor(10 * self.worth) / 10:g}"
+        if not self.sizes:
+            return f"{what} in strata count as about {worth} without strata"
+        of = f"of {self.sizes[0]} to {self.sizes[1]} {plural(self.segment)}"
+        return f"{what} {of} count as about {worth} of equal size"
 
 
 @dataclass(frozen=True)
@@ -215,7 +223,9 @@ def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
             f"p-values are rough. Use more."
         )
         return
-    many = first.uneven or f"There are only {counted(first.n, first.unit)}"
+    many = f"There are only {counted(first.n, first.unit)}"
+    if first.uneven or first.n >= first.few:
+        many = first.as_equal
     more = f"Use more {plural(first.unit)}"
     if not first.by_t:
         yield f"{many}: intervals and p-values are rough below {first.few}. {more}."
@@ -239,6 +249,14 @@ def _gaps(facts: Facts, tasks: Sequence[Limits]) -> Iterator[str]:
             on_task = f"{limit.task}: {gap.removeprefix(CAUTION)}"
             named = Caution(on_task, gap.kind) if isinstance(gap, Caution) else on_task
             yield gap if len(tasks) == 1 or everywhere else named
+
+
+def _judges(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
+    """Say that a judge may favour a system."""
+    yield (
+        f"{listed(metrics)}: scores of a judge may favour a system. People's labels of a random "
+        'part of the items correct this (human="labels.csv").'
+    )
 
 
 def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str]:
@@ -319,6 +337,15 @@ def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
         test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
     are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
     yield f"{listed(metrics)} {are}: {test} are used."
+
+
+def _alone(facts: Facts, alone: Sequence[Limits]) -> Iterator[str]:
+    """Say that groups of one segment each change nothing."""
+    segment = alone[0].segment
+    yield (
+        f"Each {alone[0].unit} has only one {segment}, so groups change nothing. If "
+        f"{plural(segment)} belong together, give a label that they share."
+    )
 
 
 def _totals(facts: Facts, totals: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -494,6 +521,7 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
     (lambda f: [d for d in f.differences if f.adjusting and f.adjusting.is_apart(d)], _apart),
     (lambda f: [x for limit in f.limits for x in limit.trials], _chance),
     (lambda f: [x for x in f.tasks if x.worth < x.few], _small),
+    (lambda f: distinct(name for x in f.tasks for name in x.judges), _judges),
     (lambda f: f.tasks if any(x.gaps for x in f.tasks) else [], _gaps),
     (lambda f: [few for x in f.tasks for few in x.held], _held),
     (
@@ -520,6 +548,7 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
     ),
     (lambda f: {(d.task, d.metric) for d in f.rows} if has_tasks(f.rows) else (), _tasks),
     (lambda f: f.adjusting, _least),
+    (lambda f: f.limits if len(f.limits) == 1 and f.limits[0].are_alone else [], _alone),
     # The effective number of groups of many sizes, if no other note has it.
     (
         lambda f: [x for x in f.limits if x.uneven and x.worth >= x.few and len(f.limits) == 1],

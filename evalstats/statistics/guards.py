@@ -29,6 +29,8 @@ from evalstats.text.tokenization import language_of
 Texts = Sequence[str] | Lines
 #: Cautions about texts, by system; "" is for all systems.
 Cautions = Mapping[str, Sequence[Caution]]
+#: The kind of a plain note on fewer empty outputs.
+FEW_EMPTY = "few empty"
 #: The least number, and the least share, of empty outputs for a caution.
 _FEWEST_EMPTY, _SHARE_EMPTY = 3, 0.05
 #: The least number of equal texts for a caution.
@@ -118,14 +120,15 @@ def _said_of_alike(
         usual = marks[name].usual
         n_alike = _count(usual, texts)
         if 2 * n_alike > n and not any(_count(usual, stream) for stream in streams):
-            cautions[name] = [_alike(name, n_alike, n, f" {shown(usual, 40)},")]
+            cautions[name] = [_alike(name, n_alike, n, f" ({shown(usual, 40)})")]
     return cautions
 
 
 def _alike(name: str, n_alike: int, n: int, text: str = "") -> Caution:
     """Return the caution that outputs are the same text."""
     said = (
-        f"{n_alike:,} of {n:,} outputs of {name} are the same text,{text} which is not a reference."
+        f"{n_alike:,} of {n:,} outputs of {name} are the same text{text}, which is not among the "
+        "references."
     )
     return Caution(said, "alike")
 
@@ -326,6 +329,9 @@ def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) ->
     if seen.empty - expected.empty + none >= _few_empty(seen.n):
         are = "are empty, or stand for none as 'nan' does" if none else "are empty"
         yield Caution(f"{seen.empty + none:,} {outputs} {are}.", "empty")
+    elif seen.empty > expected.empty:
+        are = "is empty" if seen.empty == 1 else "are empty"
+        yield Caution(f"{seen.empty:,} {outputs} {are}.", FEW_EMPTY)
     if seen.spaced >= seen.many:
         end = f"{seen.spaced:,} {outputs} end in ' .', as tokenised text does"
         if expected.spaced < expected.many:

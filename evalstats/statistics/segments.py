@@ -550,7 +550,7 @@ def as_segment_ids(ids: object, n_segments: int) -> tuple[str, ...]:
                 f"must be strings, got {type(name).__name__} {name!r}", argument="segment_ids"
             )
     check_names(names, "segment_ids")
-    _check_count(names, "segment_ids", "name", n_segments)
+    check_count(names, "segment_ids", "name", n_segments)
     _check_different(names, "segment_ids")
     return tuple(names)
 
@@ -566,7 +566,7 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
     for name, given in (labels or {}).items():
         what = f"labels[{label(name, 'names of labels')!r}]"
         values = listed(given, what, "strings, one per segment")
-        _check_count(values, what, "label", n_segments)
+        check_count(values, what, "label", n_segments)
         for value in values:
             if not isinstance(value, str):
                 raise InputTypeError(f"must be strings, got {shown(value)}", argument=what)
@@ -663,7 +663,7 @@ def group_codes(
 ) -> NDArray[np.intp]:
     """Return the number of the group of each segment, `(N,)`, in order of first appearance."""
     labels = listed(groups, name, "labels, one per segment")
-    _check_count(labels, name, "label", n_segments)
+    check_count(labels, name, "label", n_segments)
     numbers: dict[Hashable, int] = {}
     try:
         codes = [numbers.setdefault(label, len(numbers)) for label in labels]
@@ -684,13 +684,16 @@ def group_codes(
     return np.array(codes, dtype=np.intp)
 
 
-def _check_count(entries: Sequence[object], name: str, kind: str, n_segments: int) -> None:
-    if len(entries) != n_segments:
-        raise InputError(
-            f"has {len(entries)} {kind}s but there are {n_segments} segments; "
-            f"give one {kind} per segment",
-            argument=name,
-        )
+def check_count(
+    entries: Sequence[object], name: str, kind: str, n: int, unit: str = "segment"
+) -> None:
+    """Refuse another number of labels, or the like, than there are segments."""
+    if len(entries) == n:
+        return
+    what = f"has {counted(len(entries), kind)} for {counted(n, unit)}; give one {kind} per {unit}"
+    if len(entries) == n + 1:
+        what += f", in order (if the first, {shown(entries[0], 40)}, is a heading, delete it)"
+    raise InputError(what, argument=name)
 
 
 def _check_different(names: Sequence[str], what: str) -> None:

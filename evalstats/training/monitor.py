@@ -28,6 +28,7 @@ from evalstats.results import tabular, widths
 from evalstats.results.records import Caution, barring, counted, lacking_unlike
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import extract
+from evalstats.statistics.guards import FEW_EMPTY
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.segments import SegmentStatistics, group_codes, summed_within
 from evalstats.text.references import References
@@ -431,7 +432,7 @@ class Monitor:
         Empty outputs, or outputs that are all alike, bar no step if the best one has such, too.
         """
         said = (one for several in table.cautions.values() for one in several)
-        cautions = [one for one in said if isinstance(one, Caution)]
+        cautions = [x for x in said if isinstance(x, Caution) and x.kind != FEW_EMPTY]
         best, n, known = self._history.best, table.n_segments, ""
         if best is not None and self.metric.columns == Mean.columns:
             lacking = [n - int(np.sum(rows[:, 1])) for rows in (best.rows, table.values[0])]

@@ -151,7 +151,7 @@ def test_bad_input(options, message):
 
 def test_limits_that_no_scores_could_miss_are_refused():
     with pytest.raises(
-        es.InputError, match="margin must be in units of judge and below 1, its whole scale; got"
+        es.InputError, match="margin must be below 1, because judge goes from 0 to 1; got"
     ):
         one(outcomes(30, 1, 2, 3), margin=1)
     refuses(r"confidence_level must be above 0\.5", one, pair(), margin=1, confidence_level=0.5)
@@ -191,3 +191,16 @@ def test_of_identical_systems_all_units_say_what_is_kept():
     # 0.1·old > 0.
     expected = ttest_1samp(old, 0, alternative="greater").pvalue
     assert d.pvalue_not_worse == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("margin", [1, 2])
+def test_a_margin_of_the_whole_scale_is_refused_for_runs_and_labels_too(margin):
+    """Defect: with runs or labels, "undecided" had the advice to accept the floor."""
+    rng = np.random.default_rng(2)
+    runs = {name: (rng.random((3, 60)) < 0.6).astype(float) for name in ("old", "new")}
+    one_run = {name: scores[0] for name, scores in runs.items()}
+    human = {name: [x if i % 3 else None for i, x in enumerate(y)] for name, y in one_run.items()}
+    for scores, options in ((runs, {}), (one_run, {"human": human}), (one_run, {})):
+        with pytest.raises(es.InputError, match="margin must be below 1, because judge goes from"):
+            es.compare(scores, metrics=MEAN, margin=margin, **options)
+        assert es.compare(scores, metrics=MEAN, margin=0.99, n_resamples=99, **options)

@@ -168,7 +168,7 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
     ),
     (
         lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
-        "label 'rater': groups has 239 labels but there are 240 segments",
+        "label 'rater': groups has 239 labels for 240 segments",
     ),
     (
         lambda: es.power(table(), groups=NAMES),

@@ -113,7 +113,9 @@ def test_few_labels_are_told_and_one_is_refused():
     """Of two labels that agree with the judge nothing is left to vary: a note says how few."""
     judge, human = biased(1, labelled=99)
     assert any(
-        note.startswith("pass: only 99 labelled segments: below 100, intervals and p-values")
+        note.startswith(
+            "pass: there are only 99 labelled segments: intervals and p-values are rough below 100"
+        )
         for note in es.compare(judge, human=human, metrics=es.Mean("pass"), **FEW).notes
     )
     judge, human = biased(1, labelled=100)
@@ -121,7 +123,10 @@ def test_few_labels_are_told_and_one_is_refused():
     judge, human = biased(1, labelled=29)
     documents = [str(i) for i in range(600)]
     result = es.compare(judge, human=human, metrics=es.Mean("pass"), groups=documents, **FEW)
-    assert "pass: only 29 labelled groups: below 30, intervals" in " ".join(result.notes)
+    assert (
+        "pass: there are only 29 labelled groups: intervals and p-values are rough below 30"
+        in " ".join(result.notes)
+    )
     judge, human = biased(1, labelled=1)
     with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1; label"):
         es.compare(judge, human=human, metrics=es.Mean("pass"))
@@ -473,7 +478,7 @@ def test_systems_that_are_not_paired_have_each_a_judge():
     )
     for name in few:
         assert any(f"pass of {name}: people's labels of" in note for note in result.notes)
-        assert any(f"pass of {name}: only" in note for note in result.notes)
+        assert any(f"pass of {name}: there are only" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("weight", [None, 0.3])
@@ -716,3 +721,13 @@ def test_a_correction_by_few_labels_stops_at_1():
     asked = {"metric": es.Mean("acc"), "human": of_some(right, known), "n_resamples": 99}
     assert es.estimate(judge, **asked).score == pytest.approx(1)
     assert es.estimate(judge, **asked).high <= 1
+
+
+def test_unequal_numbers_of_labels_are_named():
+    """Defect: "people's labels of 64" stood beside "only 63 labelled"."""
+    judge, human = biased(1, labelled=64)
+    last = max(i for i, x in enumerate(human["A"]) if x is not None)
+    human["A"] = [None if i >= last - 1 else x for i, x in enumerate(human["A"])]
+    notes = " ".join(es.compare(judge, human=human, metrics=es.Mean("pass"), **FEW).notes)
+    assert "pass: one system has only" in notes
+    assert "segments (the mean of the systems) correct" in notes

@@ -280,7 +280,8 @@ def test_texts_logs_questions_and_several_new_systems():
         plan.data({base: sample.systems[base]}, sample.references[::-1])
     # What stands for an output that is not there is none, even if it is empty.
     parts["copy"][plan.drawn[0]] = ""
-    assert not plan.data(parts, sample.references)[0].cautions
+    (few,) = plan.data(parts, sample.references)[0].cautions["copy"]
+    assert few.kind == "few empty"
     # Of the outputs that are there half are empty.
     for i in plan.drawn[::2]:
         parts["copy"][i] = ""

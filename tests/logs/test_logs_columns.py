@@ -151,3 +151,43 @@ def test_trials_of_agents_are_of_tasks(read, column):
     beside = f"{column},id,passed\n" + "\n".join(f"t{i % 2},{i},{i % 2}" for i in range(6))
     (rows,) = read(beside).rows
     assert rows.items.ids == ("0", "1", "2", "3", "4", "5")
+
+
+TRIALS = "task,trial,passed\n" + "\n".join(f"t{i // 3},{i % 3},{i % 2}" for i in range(12))
+
+
+def test_a_column_of_tasks_names_the_items_if_no_other_column_does(read):
+    """Defect: 150 rows of 50 tasks with 3 trials each were read as 50 benchmarks."""
+    for text in (TRIALS, "task,passed\nx,1\ny,0\nz,1\n", "task,A,B\nx,1,0\ny,0,1\n"):
+        log = read(text)
+        assert log.tasks == ("",)
+        assert set(log.rows[0].items.ids) == {line.split(",")[0] for line in text.split()[1:]}
+    # The caller may call it a benchmark, and its items are then rows.
+    assert len(read(TRIALS, columns={"task": "task"}).tasks) == 4
+    # Benchmarks repeat their names without a number of the trial; then a note says how else.
+    repeated = "task,A,B\nx,1,0\nx,0,1\ny,1,1\ny,0,0\n"
+    result = es.compare_logs(read(repeated), n_resamples=99)
+    assert any('use columns={"task": "segment"}' in note for note in result.notes)
+
+
+def test_a_column_of_scores_is_not_offered_for_the_items(read):
+    text = "system,task,passed\nA,x,1\nA,x,0\nB,x,1\nB,x,1\nA,y,1\nA,y,0\nB,y,1\nB,y,1\n"
+    said = r"add one, such as 'id'; or, if each task is an item, give columns=\{'task': 'segment'\} and"
+    with pytest.raises(es.InputError, match=said):
+        read(text)
+
+
+PAIRS = [("yes", "no"), ("pass", "fail"), ("True", "false"), ("right", "wrong")]
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_yes_and_no_and_their_like_are_scores_if_there_are_no_numbers(read, pair):
+    text = "id,system,verdict\n" + "".join(
+        f"{i},{s},{pair[i % 2]}\n" for i in range(4) for s in "AB"
+    )
+    (table,) = read(text).tables.values()
+    assert table.scores.tolist() == [0.5, 0.5]
+    assert table.metric.higher_is_better
+    beside = text.replace("verdict", "verdict,score").replace(f"{pair[0]}\n", f"{pair[0]},2\n")
+    (table,) = read(beside.replace(f"{pair[1]}\n", f"{pair[1]},4\n")).tables.values()
+    assert table.scores.tolist() == [3, 3]

@@ -388,7 +388,7 @@ def test_labels_by_place_are_units_and_domains():
 
 
 @cases(
-    (["1", "2", "3"], [0, 1], "groups has 2 labels but there are 3 items"),
+    (["1", "2", "3"], [0, 1], "groups has 2 labels for 3 segments; give one"),
     (["b", "a", "c"], "aab", r"items have names \('a'\), and.*in the frame"),
     (["1", "2"], [1, "1"], "groups must differ in print"),
 )
@@ -399,3 +399,23 @@ def test_labels_by_place_that_do_not_fit(ids, labels, message):
 def test_battles_have_no_labels_by_place():
     battle = {"model_a": "A", "model_b": "B", "winner": "model_a"}
     refused("groups is for scores of items, but these are battles;", [battle] * 3, groups=[1, 1, 2])
+
+
+def test_a_heading_in_a_file_of_labels_is_named():
+    """Defect: a heading was one label too many, or moved all labels by one line."""
+    labels = ["document", *(str(i // 10) for i in range(40))]
+    said = r"groups has 41 labels for 40 segments; .*\(if the first, 'document', is a heading"
+    for ids in (list(range(1, 41)), list(range(40)), [f"item {i:02}" for i in range(40)]):
+        refused(said, by_place(ids), directions={"*": "higher"}, groups=labels)
+    # A part of the lines may have been run.
+    found = compare(
+        by_place([1, 2, 4]), directions={"*": "higher"}, groups=["a", "b", "b", "b", "c"]
+    )
+    assert found.differences[0].n_units == 2
+
+
+def test_labels_of_people_need_systems():
+    judge = [{"id": i, "system": s, "judge": i % 2} for i in range(40) for s in "AB"]
+    people = [{"id": i, "label": "yes" if i % 2 else "no"} for i in range(20)]
+    refused("human has no scores of 'A'; it has .*; give one row per item and system", judge,
+            human=es.read_log(people), directions={"*": "higher"})  # fmt: skip

@@ -166,7 +166,9 @@ def test_one_crash_in_many_trials_leaves_pass_k_possible(tmp_path):
     path.write_text(json.dumps(trials))
     (score,) = es.estimate_logs(path, epochs="pass^4")
     assert score.score == pytest.approx(1 / 3)
-    with pytest.raises(es.InputError, match="1 without a score") as error:
+    with pytest.raises(
+        es.InputError, match="count 1 trial without a score as failed with missing"
+    ) as error:
         es.estimate_logs(path, epochs="pass^4", missing="available")
     assert "has 3 trials" in str(error.value)
 
@@ -251,3 +253,34 @@ def test_trials_that_crashed_on_one_side_bar_a_gate(tmp_path, crashed):
         file.write("scenario,trial,passed\n")
         file.writelines(f"t{i},{t},1\n" for i in range(100) for t in range(3 if i % 9 else 8))
     assert es.gate(new, old, margin=0.05, n_resamples=99).verdict == "passed"
+
+
+def trials_of(tmp_path, name, missing):
+    """Write 40 tasks with 3 trials; those in `missing` have no score, or no row."""
+    rows = ["task,trial,passed"]
+    for i in range(40):
+        rows += [f"t{i},{k},{(i + k) % 2}" for k in range(2)]
+        rows += {"row": [], "score": [f"t{i},2,"]}.get(missing if i == 5 else "", [f"t{i},2,1"])
+    path = tmp_path / f"{name}.csv"
+    path.write_text("\n".join(rows))
+    return str(path)
+
+
+def test_missing_trials_are_counted_as_the_message_says(tmp_path):
+    """Defect: an error on missing trials did not name missing="failure"."""
+    for missing, names in (("row", "ab"), ("score", "cd")):
+        paths = [trials_of(tmp_path, name, missing) for name in names]
+        with pytest.raises(es.InputError, match="without a score and use missing='failure'"):
+            es.compare_logs(paths, epochs="pass^3")
+    counted = es.compare_logs(paths, epochs="pass^3", missing="failure", n_resamples=99)
+    assert counted.estimates[0].n_segments == 40
+
+
+def test_runs_are_only_offered_if_they_are_possible(tmp_path):
+    """Defect: a note offered epochs="runs", which is refused with unequal numbers of trials."""
+    for missing, names in (("row", "ab"), ("", "cd")):
+        paths = [trials_of(tmp_path, name, missing) for name in names]
+        notes = " ".join(es.compare_logs(paths, n_resamples=99).notes)
+        assert "averaged; the item is the unit" in notes
+        assert ('(epochs="runs" includes their spread)' in notes) == (missing == "")
+    assert es.compare_logs(paths, epochs="runs", n_resamples=99)

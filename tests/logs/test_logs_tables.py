@@ -543,7 +543,7 @@ def test_a_wide_table_needs_no_names_of_segments(suffix, tmp_path):
         given.write_text("\n".join(rows))
     result = es.compare_logs(given, missing="intersect", n_resamples=9)
     assert [(e.system, e.n_segments) for e in result.estimates] == [("gpt", 3), ("llama", 3)]
-    assert "have no names: they are numbered by row" in str(result)
+    assert "items have no names, so they are numbered by row" in str(result)
     assert "items are its rows" in str(es.read_log(given))
 
 
@@ -557,7 +557,6 @@ def test_a_column_that_may_name_segments_is_asked_about(column):
     "wort,system,score\nx,A,1\ny,A,0\nx,B,0\ny,B,1\n",
     "system,model,id,score\nA,x,1,1\nA,x,2,0\nB,x,1,0\nB,x,2,1\n",
     "id,COMET,mine\n1,1,2\n2,0.5,1\n",
-    "id,system,grade\n1,A,yes\n2,A,no\n1,B,yes\n2,B,yes\n",
 )
 def test_what_a_message_on_columns_says_is_what_helps(text, tmp_path, refused):
     path = tmp_path / "x.csv"

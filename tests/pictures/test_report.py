@@ -94,7 +94,7 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     result = es.compare(scores, metrics=es.Mean("m"))
     least = result.power().pairs[0].minimum
     assert said(result).startswith("No evidence that B differs from A")
-    assert f"true difference of {least:.2f} m" in said(result)
+    assert f"true difference of {least:.2f} in m" in said(result)
     same = es.compare({"A": [1, 2.0, 4], "B": [1, 2.0, 4]}, metrics=es.Mean("m"))
     assert "the same" in said(same)
     loss = es.Mean("loss", higher_is_better=False)
@@ -175,7 +175,7 @@ def test_a_gate_says_what_was_lost_and_what_was_allowed():
     (d,) = es.compare(table, confidence_level=0.9)
     amount = f"{d.difference:.2f} (90% interval {d.low:.2f} to {d.high:.2f})"
     for baseline, expected in (
-        ("B", f"m: failed. A lost {amount}, which is more than the 0.1 that may be lost"),
+        ("B", f"m: failed. A lost {amount}, which is more than the limit of 0.1"),
         ("A", f"m: passed. B gained {amount}, and a loss of 0.1 or more is ruled out"),
     ):
         gate = es.gate(table, baseline, margin=0.1)

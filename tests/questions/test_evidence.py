@@ -231,7 +231,7 @@ def test_the_command_line_is_no_other_door(tmp_path, capsys):
     for name, lines in files.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     paths = {name: str(tmp_path / name) for name in files}
-    call = ["gate", "-r", paths["ref.txt"], "--baseline", paths["old.txt"], "--margin", "1"]
+    call = ["gate", "-r", paths["ref.txt"], "--baseline", paths["old.txt"], "--margin", "0.5"]
     for new in ("new.txt", "empty.txt"):
         for metric in ("bleu", "rouge2"):
             assert main([*call, "-i", paths[new], "-m", metric]) == 3

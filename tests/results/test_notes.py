@@ -18,7 +18,7 @@ from evalstats.results.tabular import pvalue
 from tests.designs.test_swaps import compare as swapped
 from tests.helpers import graded as marks
 
-JUDGE = es.Mean("judge")
+JUDGE = es.Mean("rating")
 
 
 def differ_on(m, n=200):
@@ -51,7 +51,7 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of seg
     (marks(), {"groups": EIGHTHS}, ["only 25 groups: intervals and p-values are rough below 30", GROUPED]),
     (marks(), {"groups": np.arange(200) // 40},
      # What is said of few groups is said once, by the strongest sentence.
-     ["s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05", GROUPED]),
+     ["s1 and s0 (rating) differ on so few groups that no p-value can reach 0.05", GROUPED]),
     (marks(), {"groups": GROUPS},
      ["8 groups of 20 to 60 segments count as about 6.25 of equal size: ", FEW_DIFFER,
       GROUPED]),
@@ -60,15 +60,15 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of seg
     (differ_on(3), {}, ["so few segments that no p-value can reach 0.05"]),
     (differ_on(9), {}, [FEW_DIFFER]),
     (differ_on(10), {}, []),
-    (differ_on(0), {}, ["new and old (judge) are the same on every segment"]),
-    ({s: x > 0 for s, x in marks().items()}, {}, ["judge is a 0/1 score: McNemar's test"]),
+    (differ_on(0), {}, ["new and old (rating) are the same on every segment"]),
+    ({s: x > 0 for s, x in marks().items()}, {}, ["rating is a 0/1 score: McNemar's test"]),
     (far(9), {}, ["10 of 200 segments account for 98% of the variance of new - old"]),
     (far(9), {"strata": np.arange(200) % 2}, ["10 of 200 segments account for 97% of the variance"]),
     (far(9, 30), {}, ["There are only 30 segments"]),
     (far(3, 30), {}, ["There are only 30 segments", "3 of 30 segments account for 94% of the variance"]),
     (far(3), {"groups": np.arange(200) // 2}, [GROUPED]),
     ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
-     ["The interval of newer - old (judge) excludes 0",
+     ["The interval of newer - old (rating) excludes 0",
       "96% of the variance of new - old; 1 more is like it. The interval may"]),
     (marks(3), {"groups": EIGHTHS}, ["† These verdicts rest on few groups", "There are only 25 groups", GROUPED]),
     (marks(3), {"groups": EIGHTHS, "adjustment": "none"}, ["There are only 25 groups", GROUPED]),
@@ -169,12 +169,12 @@ def test_one_level_is_that_of_intervals_and_verdicts():
 
 
 def test_few_segments_that_hold_the_variance_of_a_score_are_said():
-    (old, new), metric = far(3).values(), es.Mean("judge")
+    (old, new), metric = far(3).values(), es.Mean("rating")
     squares = np.sort((new - np.mean(new)) ** 2)
     share = f"{100 * np.sum(squares[-10:]) / np.sum(squares):.0f}%"
     (note,) = es.estimate(new, metric=metric).notes
     assert note.startswith(
-        f"judge: 10 of 200 segments account for {share} of the variance of system's s"
+        f"rating: 10 of 200 segments account for {share} of the variance of system's s"
     )
     assert es.estimate(old, metric=metric).notes == ()
     # Shares are counted: one failure of a hundred is no loose estimate of a variance.
@@ -243,7 +243,7 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     assert es.Comparison.from_json(result.to_json()).to_text() == result.to_text()
     against = es.compare(scores, groups=few, baseline="s0", **options)
     assert str(against).count("better †") == 2
-    assert all(" judge †: +" in verdict.said for verdict in against._findings())
+    assert all(" rating †: +" in verdict.said for verdict in against._findings())
     matrix = es.compare(marks(5, gap=2.0), groups=few, **options).to_text(verbose=True)
     assert "4 of 4 †" in matrix
     assert "\n† p (adjusted) <= 0.05\nIntervals" in matrix
@@ -289,3 +289,33 @@ def test_cautions_come_first_are_never_folded_and_survive_json_and_pickle() -> N
         places = [form.index(caution) for caution in cautions]
         assert places == sorted(places)
         assert form.find("a first note.") == -1 or form.index("a first note.") > places[-1]
+
+
+def test_scores_of_a_judge_are_named_once_unless_people_correct_them():
+    scores, said = (
+        marks(n=300),
+        "llm_judge: scores of a judge may favour a system.",
+    )
+    for metric, n in (("llm_judge", 1), ("judgement day", 1), ("prejudge", 0), ("rating", 0)):
+        table = es.extract(scores, metrics=es.Mean(metric))
+        suite = es.Suite({"x": table, "y": table})
+        notes = suite.compare(n_resamples=99).notes
+        assert sum("may favour a system" in note for note in notes) == n, notes
+    notes = es.compare(scores, metrics=es.Mean("llm_judge")).notes
+    assert notes[0].startswith(said)
+    people = {name: [x if i % 2 else None for i, x in enumerate(y)] for name, y in scores.items()}
+    notes = es.compare(scores, metrics=es.Mean("llm_judge"), human=people).notes
+    assert not any("may favour" in note for note in notes)
+
+
+def test_groups_of_one_segment_are_named():
+    """Defect: labels that all differ, as of a wrong column, gave no note."""
+    result = es.compare(marks(), metrics=JUDGE, groups=np.arange(200))
+    assert "Each group has only one segment, so groups change nothing." in " ".join(result.notes)
+
+
+def test_few_groups_are_not_as_many_as_they_should_be():
+    """Defect: "only 30 docs: intervals are rough below 30"."""
+    groups = np.repeat(np.arange(30), [8, 6, *[7] * 28])
+    (note, _) = es.compare(marks(n=210), metrics=JUDGE, groups=groups).notes
+    assert note.startswith("30 groups of 6 to 8 segments count as about 29.9 of equal size: interv")

@@ -190,3 +190,15 @@ def test_scores_and_labels_have_no_cautions():
     outputs = {"A": ["yes ."] * 40}
     assert es.extract(outputs, ENGLISH).cautions
     assert not es.extract(outputs, ["no"] * 40, es.Confusion(["yes .", "no"])).cautions
+
+
+def test_a_few_empty_outputs_are_a_plain_note():
+    """Defect: below 5% nothing was said of empty outputs."""
+    for n, said in ((1, "1 of 80 outputs of A is empty."), (3, "3 of 80 outputs of A are empty.")):
+        texts = [*ENGLISH, *ENGLISH]
+        outputs = [*texts[n:], *[""] * n]
+        assert said in es.compare({"A": outputs, "B": texts}, texts).notes
+        gate = es.gate({"A": outputs, "B": texts}, references=texts, baseline="B", margin=50)
+        assert gate.verdict == "passed"
+        alike = es.compare({"A": outputs, "B": texts}, [*texts[n:], *[""] * n])
+        assert not any("empty" in note for note in alike.notes)

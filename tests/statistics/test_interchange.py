@@ -182,7 +182,7 @@ def test_fingerprints_tell_references_apart():
 def test_bad_ids():
     for ids, message in (
         ("abcd", "must be a list of strings, one per segment, got a bare str"),
-        (list("abc"), "has 3 names but there are 4 segments"),
+        (list("abc"), "has 3 names for 4 segments"),
         ([1, 2, 3, 4], "must be strings, got int 1"),
     ):
         refuses(f"segment_ids {message}", made, segment_ids=ids)

@@ -22,7 +22,7 @@ def column(table):
 
 
 @bad_cases(
-    ({"document": ["x"]}, r"labels\['document'\] has 1 labels but there are 4 segments"),
+    ({"document": ["x"]}, r"labels\['document'\] has 1 label for 4 segments"),
     ({"document": "xxyy"}, r"labels\['document'\] must be a list of strings, .* bare str"),
     ({"document": [1, 2, 3, 4]}, r"labels\['document'\] must be strings, got 1"),
     ({"document": ["x\n", "x", "x", "x"]}, r"labels\['document'\] must be printable text"),

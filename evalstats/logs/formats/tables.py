@@ -47,9 +47,12 @@ from evalstats.text.references import listed_texts, table_columns
 _NONE = frozenset(
     [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
 )
-#: Grades of Inspect's scorers, and answers of judges.
+#: Grades of Inspect's scorers, and answers of judges and people.
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
-_ANSWERS = {"yes": 1.0, "no": 0.0}
+_ANSWERS = {
+    **dict.fromkeys(["yes", "true", "pass", "passed", "correct", "right", "success"], 1.0),
+    **dict.fromkeys(["no", "false", "fail", "failed", "incorrect", "wrong", "failure"], 0.0),
+}
 _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 
 #: Names of columns, letters and digits only, by role: alternatives, preferred first.
@@ -95,6 +98,8 @@ _LABELS = (
     "category subject topic "
     "template language lang split"
 )
+#: Names of columns of an agent's tasks, which are items if no other column names any.
+_AGENT_TASKS = ("task", "taskname")
 #: Texts of items, only used to check that items are the same.
 _HASHED = ("source", "src", "reference", "ref", "question")
 #: Names of columns without scores, and of columns with only scores.
@@ -276,7 +281,7 @@ def _as_float(cell: Any) -> float | None:
 
 
 def marks(cells: list[Any]) -> list[float | None] | None:
-    """Return grades (C, I, P and N, or yes and no) as numbers; None if any is not a grade."""
+    """Return grades (C, I, P, N, or yes, no and the like) as numbers; None if any is not one."""
     there = {cell for cell in cells if isinstance(cell, str) and cell not in _NONE}
     known = GRADES if there <= GRADES.keys() else _ANSWERS
     fold = str if known is GRADES else str.lower
@@ -494,6 +499,8 @@ def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> Score
 def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> ScoreColumns:
     """Return the requested columns of numbers, or all that may be scores."""
     numeric, left_out = _numeric(table, roles.others, asked_for)
+    if not (numeric or roles.score):
+        numeric, left_out = _of_answers(table, roles.others, left_out)
     asked_for = [c for c in numeric if c in asked_for]
     if roles.metric is None and (roles.score or (asked_for and roles.system is not None)):
         chosen = {**roles.score, **{c: (c,) for c in asked_for}}
@@ -524,6 +531,14 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
         are_systems and roles.system is None,
         left_out + _elsewhere(chosen, roles, rest),
     )
+
+
+def _of_answers(
+    table: Columns, columns: Sequence[str], left_out: list[str]
+) -> tuple[list[str], list[str]]:
+    """Return columns of yes and no, or pass and fail, which are scores if there are no numbers."""
+    answers = [column for column in columns if marks(table.cells[column])]
+    return _numeric(table, columns, answers) if answers else ([], left_out)
 
 
 def _elsewhere(
@@ -623,6 +638,8 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     """Return the scores of a table, what is left out, and what distinguishes segments."""
     named = wanted.columns or of_inspect(table.cells)
     roles = roles_of(table.path, table.cells, wanted.labels, named)
+    if _are_items(table, roles, named):
+        roles = roles._replace(segment=roles.task, task=None)
     has_names = roles.segment is not None
     if not has_names and not _is_wide(table, roles):
         raise InputError(
@@ -655,21 +672,35 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     return kept, [*unused, *left_out], said
 
 
+def _are_items(table: Columns, roles: Roles, named: Container[str]) -> bool:
+    """Return whether only a column of tasks names items, with one row per answer, or trial."""
+    if roles.segment is not None or roles.task in named or plain(roles.task) not in _AGENT_TASKS:
+        return False
+    columns = (roles.system, roles.metric, roles.filter, roles.task, roles.epoch or roles.run)
+    cells = [as_names(table.cells[column]) for column in columns if column is not None]
+    return len(set(zip(*cells, strict=True))) == len(table.lines)
+
+
 def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
     """Return the end of a message: the column with the most different names, if any.
 
     Only whole numbers may be ids, since scores may also differ.
     """
     names: dict[str, int] = {}
-    for column in (*roles.others, *roles.hashed, *table.cells):
+    others = {roles.system, roles.metric, roles.filter, roles.epoch, roles.run, *roles.score}
+    for column in (*roles.others, *roles.hashed, *_less(table.cells, map(str, others))):
         numbers, bad = as_floats(table.cells[column])
         cells = set(as_names(table.cells[column]))
         if "" not in cells and (bad is not None or np.all(numbers % 1 == 0)):
-            names.setdefault(column, len(cells))
-    if not names or max(names.values()) == 1:
+            names.setdefault(column, 0 if is_metric(column) else len(cells))
+    if not names or max(names.values()) < 2:
         return ("add one, such as 'id'",)
     best = max(names, key=names.__getitem__)
-    return "choose one with ", Argument("columns", {best: "segment"}), ", or add one"
+    chosen = Argument("columns", {best: "segment"})
+    if best != roles.task:
+        return "choose one with ", chosen, ", or add one"
+    trials = f" and add a column 'trial' that numbers the answers to each {best}"
+    return "add one, such as 'id'; or, if each ", best, " is an item, give ", chosen, trials
 
 
 def _is_wide(table: Columns, roles: Roles) -> bool:
