@@ -414,20 +414,20 @@ def checks_together(gate: Gate) -> list[Finding]:
             continue
         are = "" if verdict != "undecided" else "is " if len(rows) == 1 else "are "
         names = [x.task or x.metric if len(metrics) == 1 else x.name for x in rows]
-        said = f"{len(rows)} of {len(asked)} {what} {are}{verdict}: {listed(names, _SAID)}"
+        said = f"{len(rows)} of {len(asked)} {what} {are}{verdict}"
         needed = [x.needed for x in rows if x.needed and x.needed > x.n_items and not x.barred]
-        lines = []
+        lines = [f"{verdict.capitalize()}: {listed(names, _SAID)}."]
         if verdict == "undecided" and needed:
             few, many = (f"{n:,}" for n in (min(needed), max(needed)))
             about = few if few == many else f"{few} to {many}"
-            lines = [f"To decide, about {about} {plural(rows[0].unit)} per check are needed."]
+            lines += [f"To decide, about {about} {plural(rows[0].unit)} per check are needed."]
             if not findings and any(is_total) and not all(is_total):
-                lines[0] += ' Or let the total decide: on="total".'
-        findings.append(Finding(said, KINDS.get(verdict, "open"), lines))
-    # On a page the reasons are among the notes.
-    *first, last = findings
-    brief = " ".join([*last.lines, "Why, check by check: to_text(verbose=True)."])
-    return [*first, last._replace(brief=brief)]
+                lines[1] += ' Or let the total decide: on="total".'
+        # On a page the reasons are among the notes.
+        why = [] if findings else ["Why, check by check: to_text(verbose=True)."]
+        brief = " ".join([*lines, *why])
+        findings.append(Finding(said, KINDS.get(verdict, "open"), lines, brief))
+    return findings
 
 
 def _space(where: str) -> str:

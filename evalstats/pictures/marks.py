@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.results import tabular
 from evalstats.results.layout import score_name
 from evalstats.results.records import Difference, distinct
+from evalstats.results.widths import cut
 
 if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
@@ -376,7 +377,7 @@ def of_differences(
     words = "worse", "better"
     if one_pair:
         names = (first.baseline, first.system)
-        a, b = (x if len(x) <= _SIDE else f"{x[: _SIDE - 1]}…" for x in names)
+        a, b = cut(names, [min(len(x), _SIDE) for x in names])
         words = f"{a} better", f"{b} better"
     return Forest(
         tuple(marks),

@@ -5,6 +5,7 @@ All text is escaped; there is no script, and nothing is loaded. Colours are the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -40,6 +41,11 @@ def html_number(text: str) -> str:
 def html_words(text: str) -> str:
     """Return a heading, or a sentence, as HTML, with signs between words as mathematics."""
     return html(words(text))
+
+
+def _named(text: str) -> str:
+    """Return a name as HTML that may break after strokes and underscores."""
+    return re.sub("(?<=[/_])(?=[^/_])", "<wbr>", html(text))
 
 
 def verdict(cell: str) -> str:
@@ -108,16 +114,17 @@ def html_table(table: Table) -> str:
             said = verdict(cell) if j else ""
             kinds = ["text"] * (side == "<") + [f"said-{said}"] * bool(said)
             kinds += ["long"] * is_long[j] + ["spare"] * (j in table.spare)
+            kinds += ["last"] * (j in table.last)
             elements.append(_tagged(tag if j else first, cell, *kinds))
         if forest is not None:
             elements.insert(forest.at, _tagged(tag, drawn, "drawn"))
         return _tagged("tr", "".join(elements), kind)
 
     body, head = [], 'th scope="col"'
-    heads = line([html_words(name) for name in table.header], _head(forest), "", head, head)
+    heads = line([_named(words(name)) for name in table.header], _head(forest), "", head, head)
     for i, row in enumerate(table.rows):
         sides = zip(table.align, row, strict=True)
-        cells = [html_number(cell) if side == ">" else html(cell) for side, cell in sides]
+        cells = [html_number(cell) if side == ">" else _named(cell) for side, cell in sides]
         marks = forest.marks[i] if forest is not None else ()
         is_tall = len(marks) > 1 or any(mark.density is not None for mark in marks)
         kind = " ".join(["total"] * (i >= n_before) + ["tall"] * is_tall)

@@ -61,6 +61,8 @@ _MOST_DIFFERENCES, _SEGMENTS = 30, 8
 _MOST_FOLDED = 600
 #: Number of characters shown of a text.
 _MOST_TEXT = 2_000
+#: Number of notes that are not folded.
+_OPEN_NOTES = 8
 #: Number of files named on the page.
 _MOST_FILES = 8
 #: Words and signs, each with the blanks after it.
@@ -98,7 +100,7 @@ def document(
         ("Findings", f'<ul class="verdicts">{verdicts}</ul>' if verdicts else ""),
         ("Results", shown + more.pop("Results", "")),
         *more.items(),
-        ("Notes", "".join(f"<p>{html_words(note)}</p>" for note in notes)),
+        ("Notes", _folded([f"<p>{html_words(note)}</p>" for note in notes])),
         ("Method", "".join(f"<p>{line}</p>" for line in method)),
     ]
     links = body = ""
@@ -128,6 +130,13 @@ def document(
         body=body,
         digest=digest,
     )
+
+
+def _folded(notes: Sequence[str]) -> str:
+    """Return notes, of which all but the first ones are folded if they are many."""
+    first, more = "".join(notes[:_OPEN_NOTES]), notes[_OPEN_NOTES:]
+    summary = f"<summary>{len(more)} more notes</summary>"
+    return first + (f"<details>{summary}{''.join(more)}</details>" if more else "")
 
 
 def curve(shown: Curve) -> str:
@@ -161,7 +170,7 @@ def curve(shown: Curve) -> str:
     below = f"{shown.up} by number of {shown.across}; dotted: {shown.at:,.10g}, as planned"
     below += "" if shown.target is None else f"; dashed: {shown.target:g}, the target"
     keys = f'<p class="about">{", ".join(said)}</p>' if len(said) > 1 else ""
-    title = html_words(shown.title)
+    title = html_words(" ".join(shown.title.split()))
     return (
         f'<figure class="forest curve"><figcaption>{title}</figcaption>{keys}'
         f'<svg viewBox="0 0 {_ACROSS} {_UP}" role="img" aria-label="{title}">{drawn}'

@@ -168,8 +168,19 @@ class _Plan:
     @property
     def below(self) -> float:
         """Height below the rows."""
-        n = self.under.count("\n") + 1 + len(self.sides) + bool(self.forest.series)
+        n = self.under.count("\n") + 1 + len(self.sides) + len(self.keys)
         return _TICKS + n * LINE
+
+    @cached_property
+    def keys(self) -> Sequence[Sequence[tuple[str, str, str]]]:
+        """Sign, colour and name of each series, on one line, or a line each if they are long."""
+        signs = dict(zip("os^DP", "●■▲◆✚", strict=True))
+        series = zip(self.forest.series, SERIES, strict=False)
+        both = [(signs[x], colour, wrapped(name, len(name))) for name, (colour, x) in series]
+        fits = (
+            sum(inches(f"{x} {name}") + _BETWEEN for x, _, name in both) <= self.axis + self.right
+        )
+        return ([both] if fits else [[one] for one in both]) if both else []
 
     @cached_property
     def sides(self) -> Sequence[Sequence[tuple[str, str]]]:
@@ -249,14 +260,14 @@ def _draw(plan: _Plan, axes: Axes) -> Axes:
     for under in plan.under.split("\n"):
         at.text("left", plan.axis / 2, bottom, under, ha="center", color=GREY)
         bottom += LINE
-    x = 0.0
-    for name, (colour, shape) in zip(forest.series, SERIES, strict=False):
-        sign = dict(zip("os^DP", "●■▲◆✚", strict=True))[shape]
-        said = wrapped(name, _SHORT).partition(chr(10))[0]
-        at.text("left", x, bottom, sign, color=colour)
-        x += inches(f"{sign} ")
-        at.text("left", x, bottom, said)
-        x += inches(said) + _BETWEEN
+    for keys in plan.keys:
+        x = 0.0
+        for sign, colour, name in keys:
+            at.text("left", x, bottom, sign, color=colour)
+            x += inches(f"{sign} ")
+            at.text("left", x, bottom, name)
+            x += inches(name) + _BETWEEN
+        bottom += LINE
     for end, named, side in forest.named_ends:
         axes.annotate(
             named,

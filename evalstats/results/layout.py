@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evalstats.results import tabular
@@ -131,8 +132,7 @@ def comparison_tables(
     tables: list[Table] = []
     if is_of_pair or (of_tasks and (n_pairs <= LISTED_PAIRS or not c.totals)):
         for panel in _panels(oriented(c, shown)):
-            of_pairs = [_pair_table(c, d, digits) for d in by_pair(panel).values()]
-            tables += [replace(one, draw=partial(_among, one, of_pairs)) for one in of_pairs]
+            tables += _on_one_axis([_pair_table(c, d, digits) for d in by_pair(panel).values()])
         return tables
     if n_pairs < len(by_pair(c.differences)):
         main = shown if not of_tasks else [d for d in shown if d.aggregate is not None]
@@ -142,13 +142,14 @@ def comparison_tables(
     if of_tasks:
         tables = score_tables(scores, digits)
         scores = scores if each_task else [e for e in scores if e.aggregate is not None]
+    of_metrics: dict[str, list[Table]] = {}
     for panel in _by_task_and_metric(scores):
         best_first = ranked(panel)
         metric, task = panel[0].metric, panel[0].task
         rows = [d for d in shown if (d.metric, d.task) == (metric, task)]
         lay_out = _rank_tables if c.baseline is None else _baseline_table
-        tables += lay_out(c, rows, best_first, digits)
-    return tables
+        of_metrics.setdefault(metric, []).extend(lay_out(c, rows, best_first, digits))
+    return [*tables, *chain.from_iterable(map(_on_one_axis, of_metrics.values()))]
 
 
 def _by_task_and_metric(scores: Sequence[Estimate]) -> list[list[Estimate]]:
@@ -396,11 +397,16 @@ def _forest(
     return marks.of_comparison(c, rows, at, one_pair)
 
 
+def _on_one_axis(panel: Sequence[Table]) -> list[Table]:
+    """Return the tables of a metric, whose drawings share an axis; those of details have theirs."""
+    return [replace(one, draw=partial(_among, one, panel)) if one.draw else one for one in panel]
+
+
 def _among(table: Table, panel: Sequence[Table]) -> Forest:
     """Return what is drawn in a table, on the axis of all tables of its metric."""
-    forest, *others = (other.forest for other in (table, *panel))
+    forest, *others = (x.forest for x in (table, *panel) if x.is_detail == table.is_detail)
     assert forest is not None
-    alike = [other for other in others if other and other.is_free == forest.is_free]
+    alike = [x for x in others if x and (x.is_free, x.label) == (forest.is_free, forest.label)]
     return replace(forest, among=tuple(alike))
 
 

@@ -452,11 +452,23 @@ def test_tasks_have_a_panel_for_each_pair_and_of_many_pairs_the_totals_one():
     assert [mark.get_xdata()[0] for mark in marks(many.plot_scores(), "D")] == best
     panels = many.plot()
     assert [title.split(":")[0] for title in titles(panels)] == ["law", "zoo", "both tasks"]
+    # Defect: each task had an axis of its own.
+    assert len({panel.get_xlim() for panel in panels}) == 1
     shown = [mark.get_xdata()[0] for mark in marks(panels[-1], "D")]
     assert shown == pytest.approx([score - best[0] for score in best[1:]])
     rows = replace(many, differences=many.rows, estimates=es.Estimates(many.estimates.rows))
     assert len(rows.plot()) == 15
     refuses("there is nothing to draw in these tables", rows.plot_scores)
+
+
+def test_names_of_systems_are_whole_beside_signs_and_differ_beside_an_axis():
+    """Defects: three systems were "meta-llama/" in a legend, and two "meta-llama/Llam… better"."""
+    names = [f"organisation/model-3.1-{size}-Instruct" for size in ("8B", "70B", "405B")]
+    axes = suite(3, names).plot_scores()
+    said = [text.get_text() for text in axes.texts]
+    assert set(names) <= set(said)
+    sides = [x.get_text() for x in suite(2, names).plot().texts if "better" in x.get_text()]
+    assert len({side.strip("◂▸ ") for side in sides if side[0] == "◂" or side[-1] == "▸"}) == 2
 
 
 def test_a_rule_stands_before_totals_and_nowhere_else():

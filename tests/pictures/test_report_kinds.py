@@ -131,6 +131,28 @@ def test_names_of_systems_stay_as_they_are():
         assert result._findings()[0].said.startswith(said)
 
 
+def test_a_dot_at_the_first_of_many_ranks_is_whole():
+    """Defect: of 37 ranks half a dot was beyond the axis."""
+    forest = compared("ABCDEFGHIJKLMNOPQRSTUVWXYZ", n=9).ranking()._tables()[0].forest
+    low, high = forest.axis
+    assert (1 - low) / (high - low) > 0.03
+    assert (high - 26) / (high - low) > 0.03
+
+
+def test_names_may_break_and_scores_go_on_a_phone():
+    found = compared(["lab/one_a", "lab/two_b"])
+    page = document(found)
+    assert "lab/<wbr>one_<wbr>a" in page
+    assert 'class="last">' in document(es.gate([1.0, 2, 3] * 9, [1.0, 2, 4] * 9,
+                                               metrics=es.Mean("m"), margin=1))  # fmt: skip
+
+
+def test_of_many_notes_the_first_are_open():
+    page = document(compared("AB", n=120).noting(*(f"note {i}" for i in range(11))))
+    assert "<summary>3 more notes</summary>" in page
+    assert page.index("note 7") < page.index("3 more notes") < page.index("note 8")
+
+
 def test_ranks_are_whole_numbers():
     for names in ("AB", "ABC"):
         page = document(compared(names).ranking())

@@ -261,6 +261,9 @@ def test_a_gate_that_cannot_run_leaves_no_old_verdict(tmp_path, capsys):
         text = path.read_text(encoding="utf-8")
         assert "NO VERDICT: bad input" in text
         assert "PASSED" not in text
+    page = paths[2].read_text(encoding="utf-8")
+    assert '<html lang="en">' in page
+    assert "<main>\n<h1>NO VERDICT</h1>" in page
     (error,) = ElementTree.parse(paths[1]).iter("error")
     assert error.get("type") == "bad input"
     assert json.loads(paths[3].read_text(encoding="utf-8"))["verdict"] is None

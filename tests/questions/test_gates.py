@@ -424,12 +424,14 @@ def test_of_many_checks_a_finding_per_verdict_stands_for_the_reasons():
     )
     found = es.gate(new, base, margin=0.02, n_resamples=99)
     failed, undecided = found._findings()
-    assert failed.said == "3 of 7 checks in acc failed: all 6 tasks, t1 and t4"
+    assert failed.said == "3 of 7 checks in acc failed"
+    assert failed.lines == ["Failed: all 6 tasks, t1 and t4."]
     assert failed.kind == "worse"
-    assert undecided.said == "4 of 7 checks in acc are undecided: t0, t2, t3 and t5"
+    assert undecided.said == "4 of 7 checks in acc are undecided"
+    assert undecided.lines[0] == "Undecided: t0, t2, t3 and t5."
     needed = [check.needed for check in found.checks if check.verdict == "undecided"]
-    assert f"about {min(needed):,} to {max(needed):,} items per check" in undecided.lines[0]
-    assert "on=" not in undecided.lines[0]  # the total has failed as well
+    assert f"about {min(needed):,} to {max(needed):,} items per check" in undecided.lines[1]
+    assert "on=" not in undecided.lines[1]  # the total has failed as well
     text = found.to_text()
     assert "Why, check by check: to_text(verbose=True)." in text
     assert not any(reason in text for reason in found.reasons)
@@ -438,7 +440,7 @@ def test_of_many_checks_a_finding_per_verdict_stands_for_the_reasons():
         x._findings()[0]
         for x in [es.gate(new, base, margin=0.1, n_resamples=99, significance_level=1e-9)]
     )
-    assert 'Or let the total decide: on="total".' in undecided.lines[0]
+    assert 'Or let the total decide: on="total".' in undecided.lines[1]
 
 
 def test_files_of_outputs_and_of_statistics_go_in_by_their_paths(tmp_path):

@@ -394,7 +394,7 @@ class Power(Several[PairPower]):
         about = metric_name(pairs[0])
         title, up = f"Least difference in {about} found with power {self.target:g}", about
         if not least:
-            title, up = f"Power to find a difference of {self.difference:g}: {about}", "power"
+            title, up = f"Power to find a difference of {self.difference:g},\n{about}", "power"
         if len(lines) == 1:
             title += f": {next(iter(lines))}"
         target = None if least else self.target
