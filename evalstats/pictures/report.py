@@ -133,7 +133,7 @@ def document(
 
 
 def _folded(notes: Sequence[str]) -> str:
-    """Return notes, of which all but the first ones are folded if they are many."""
+    """Return notes; if they are many, all but the first ones are folded."""
     first, more = "".join(notes[:_OPEN_NOTES]), notes[_OPEN_NOTES:]
     summary = f"<summary>{len(more)} more notes</summary>"
     return first + (f"<details>{summary}{''.join(more)}</details>" if more else "")
