@@ -108,16 +108,10 @@ def test_strata_groups_and_runs_have_their_own_errors():
     for scores, options in cases:
         _, d = one(scores, margin=0.9, **options)
         _, narrow = one(scores, confidence_level=0.9, **options)
-        assert (d.equivalence_bound, d.loss_bound) == (
-            max(-narrow.low, narrow.high),
-            -narrow.low,
-        )
+        assert (d.equivalence_bound, d.loss_bound) == (max(-narrow.low, narrow.high), -narrow.low)
         _, kept = one(scores, recovery=0.9, **options)
         assert 0 < kept.recovery_bound < 1
-        for limit in (
-            {"margin": d.loss_bound},
-            {"recovery": kept.recovery_bound},
-        ):
+        for limit in ({"margin": d.loss_bound}, {"recovery": kept.recovery_bound}):
             _, near = one(scores, **limit, **options)
             # A p-value of counted replicates moves in steps of 1/200.
             assert near.pvalue_not_worse == pytest.approx(0.05, abs=0.01)

@@ -399,10 +399,7 @@ TYPED = [
 @cases(
     *TYPED,
     ("compare TEXTS --names a 'b\nc' d", "system names must be printable text"),
-    (
-        "gate TEXTS --systems copy --baseline baseline --margin -1",
-        "a loss comes from the metric\n",
-    ),
+    ("gate TEXTS --systems copy --baseline baseline --margin -1", "a loss comes from the metric\n"),
     ("estimate '--a\nb\x1b[2J\u202e'", "--a\\nb\\x1b[2J\\u202e"),
 )
 def test_what_cannot_be_is_one_line(words, message, refused):

@@ -265,10 +265,7 @@ def test_what_are_no_battles_is_refused(battles):
 
 @bad_cases(
     ({"scale": "points"}, "scale must be one of log-odds, elo"),
-    (
-        {"groups": "prompt"},
-        "groups='prompt' is not a label of the battles; they have no labels",
-    ),
+    ({"groups": "prompt"}, "groups='prompt' is not a label of the battles; they have no labels"),
     ({"groups": [1, 2]}, "groups must have one label per battle, got 2 for 300"),
     ({"baseline": "m9"}, "baseline: 'm9' is not one of the systems; there are"),
     ({"recover": 0.9}, "arena has no argument 'recover'"),

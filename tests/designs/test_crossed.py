@@ -170,10 +170,7 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
         lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
         "label 'rater': groups has 239 labels for 240 segments",
     ),
-    (
-        lambda: es.power(table(), groups=NAMES),
-        r"power takes one label per segment, got two \(pro",
-    ),
+    (lambda: es.power(table(), groups=NAMES), r"power takes one label per segment, got two \(pro"),
     (
         lambda: es.compare(table(), groups={"A": BOTH, "B": BOTH}, paired=False),
         "paired=False takes one label per segment,",
@@ -182,10 +179,7 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
         lambda: es.SequentialTest(240, metric=es.Mean("mark")).look(table(), "A", groups=NAMES),
         "a look takes one label per segment,",
     ),
-    (
-        lambda: es.compare(table(), groups=NAMES).by(RATERS),
-        "by takes one label per segment, got",
-    ),
+    (lambda: es.compare(table(), groups=NAMES).by(RATERS), "by takes one label per segment, got"),
     (
         lambda: es.Suite({"x": table(), "y": table()}, "macro", groups=NAMES).compare(),
         r"must be one label per segment if tasks have a total, got \['prompt', 'rater'\];",

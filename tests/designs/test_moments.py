@@ -523,10 +523,7 @@ def test_what_a_query_finds_wrong(database):
 
 @cases(
     ({"columns": {"a": ["x", 1]}}, "columns must have the columns of each system, a, b"),
-    (
-        {"columns": {"a": ["x"], "b": ["y", 1]}},
-        "columns must be 2 per system, sum, count, got 1",
-    ),
+    ({"columns": {"a": ["x"], "b": ["y", 1]}}, "columns must be 2 per system, sum, count, got 1"),
     ({"columns": {"a": ["x", 1.5], "b": ["y", 1]}}, "columns must be names, got 1.5"),
     ({"columns": {"a": ["x`", 1], "b": ["y", 1]}, "quote": "`"}, "cannot be quoted with `"),
     ({"groups": "a\nb"}, "groups has .* cannot be quoted"),

@@ -252,10 +252,7 @@ def test_directions_are_asked_for_and_agree():
     (["no/such"], "cannot read no/such: it does not exist"),
     ("", "path is empty; give a file or a folder"),
     ("a\0b", "cannot read a.*b: it does not exist"),
-    (
-        {"x": with_gaps()},
-        "name is for one system, but /logs/table has 2, which already have names",
-    ),
+    ({"x": with_gaps()}, "name is for one system, but /logs/table has 2, which already have names"),
 )
 def test_what_logs_are(logs):
     es.compare_logs(logs)
@@ -280,10 +277,7 @@ def test_what_read_log_takes(tmp_path):
     (tmp_path / "none").mkdir()
     for odd, message in (
         (tmp_path / "notes.md", "does not have one of the known formats: lm-eval"),
-        (
-            tmp_path,
-            r"is a folder; give tables as files, such as .*run\.csv; each is one system",
-        ),
+        (tmp_path, r"is a folder; give tables as files, such as .*run\.csv; each is one system"),
         (tmp_path / "none", "is a folder without files"),
     ):
         refuses(message, es.read_log, odd)

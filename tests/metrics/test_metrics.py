@@ -52,10 +52,7 @@ NUMBERS = [
     ),
     (es.Agreement(CLASSES, "ordinal-alpha", True), np.stack([PREDICTED, GOLD], axis=1)),
 ]
-RUNS = [
-    (MeanOfRuns(es.RMSE(), 2), [X, P], Y),
-    (MeanOfRuns(F1, 2), [PAIRS[:, [0, 1, 1]]] * 2),
-]
+RUNS = [(MeanOfRuns(es.RMSE(), 2), [X, P], Y), (MeanOfRuns(F1, 2), [PAIRS[:, [0, 1, 1]]] * 2)]
 TABLES = {metric_id(metric): (metric, items) for metric, *items in [*NUMBERS, *RUNS]}
 METRICS = [*TEXT_METRICS, *(metric for metric, _ in TABLES.values())]
 

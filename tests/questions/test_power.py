@@ -256,8 +256,7 @@ def test_strata_grow_in_proportion_and_groups_are_counted():
 
 
 @pytest.mark.parametrize(
-    ("runs", "n", "run", "both"),
-    [(3, 60, 0.1, 0.5), (5, 200, 0.02, 1.0), (3, 50, 1.0, 0.01)],
+    ("runs", "n", "run", "both"), [(3, 60, 0.1, 0.5), (5, 200, 0.02, 1.0), (3, 50, 1.0, 0.01)]
 )
 def test_runs_are_found_as_often_as_predicted(runs, n, run, both):
     """Of 5,000 draws (seed 3) of mean squares, which are independent and chi-square (Searle,

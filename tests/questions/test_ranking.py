@@ -233,10 +233,7 @@ def test_lower_is_better_turns_the_order_round():
         assert (a.system, a.low, a.high, a.tier) == (b.system, b.low, b.high, b.tier)
 
 
-@cases(
-    {"adjustment": "holm", "method": "t"},
-    {"groups": np.arange(60) // 2},
-)
+@cases({"adjustment": "holm", "method": "t"}, {"groups": np.arange(60) // 2})
 def test_systems_a_point_apart_have_their_own_ranks(options):
     """Defect: one of them had the ranks 1 to 5 of 5, with a RuntimeWarning."""
     noise = np.random.default_rng(1).normal(size=(5, 60)) / 5

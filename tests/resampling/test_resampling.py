@@ -18,19 +18,10 @@ from evalstats.resampling.weighted import (
     stratum_totals,
     weighted_totals,
 )
-from evalstats.resampling.weights import (
-    Multinomial,
-    Stratified,
-    as_seed,
-    batches,
-    places_of,
-)
+from evalstats.resampling.weights import Multinomial, Stratified, as_seed, batches, places_of
 from tests.helpers import bad_cases
 
-KINDS = {
-    "multinomial": lambda n: Multinomial(n, 3),
-    "halves": lambda n: Halves(n, 3),
-}
+KINDS = {"multinomial": lambda n: Multinomial(n, 3), "halves": lambda n: Halves(n, 3)}
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden_resampling.json").read_text())
 
 

@@ -191,13 +191,7 @@ def test_a_title_says_how_many_runs_there_are():
         assert "20 segments, 3 runs" in result.to_text(findings=False).splitlines()[0]
 
 
-@cases(
-    ([0.5, 0.7], 2),
-    ([0.5, 1e-9], 2),
-    ([0.5, 0.005], 2),
-    ([0.05, 0.01], 3),
-    ([0, 2], 2),
-)
+@cases(([0.5, 0.7], 2), ([0.5, 1e-9], 2), ([0.5, 0.005], 2), ([0.05, 0.01], 3), ([0, 2], 2))
 def test_errors_far_below_the_others_ask_for_no_decimals(errors, places):
     """A perfect system, or one whose scores are next to nothing, has such errors."""
     assert tabular.decimals(errors) == places

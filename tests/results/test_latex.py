@@ -111,12 +111,7 @@ def test_marks_are_made_for_html_alone(results, monkeypatch):
                 result.to_html()
 
 
-@cases(
-    ("gsm8k", 27.5),
-    ("[-1.90, -0.97]", 62.8),
-    ("no evidence", 50.8),
-    ("another-model-1", 71.4),
-)
+@cases(("gsm8k", 27.5), ("[-1.90, -0.97]", 62.8), ("no evidence", 50.8), ("another-model-1", 71.4))
 def test_text_is_not_taken_to_be_narrower_than_latex_sets_it(text, points):
     assert points <= in_points(text) <= 1.2 * points
 

@@ -27,10 +27,7 @@ def column(table):
     ({"document": [1, 2, 3, 4]}, r"labels\['document'\] must be strings, got 1"),
     ({"document": ["x\n", "x", "x", "x"]}, r"labels\['document'\] must be printable text"),
     ({"": ["x"] * 4}, "names of labels must be non-empty text"),
-    (
-        [("document", ["x"] * 4)],
-        "labels must be a mapping from names to one string per segment,",
-    ),
+    ([("document", ["x"] * 4)], "labels must be a mapping from names to one string per segment,"),
 )
 def test_labels_are_checked(labels):
     made(labels=labels)
