@@ -202,32 +202,17 @@ def test_bad_statistics(arguments):
 
 @bad_cases(
     (TER, {"references": ["r"]}, "references must be left out"),
-    (
-        TER,
-        {"metrics": "chrf"},
-        "metrics must be left out .*SegmentStatistics are given: they have TER",
-    ),
-    (
-        TER,
-        {"metrics": "bleu"},
-        "metrics must be left out .*SegmentStatistics are given: they have TER",
-    ),
-    (
-        TER,
-        {"metrics": ["bleu"]},
-        "metrics must be left out .*SegmentStatistics are given: they have TER",
-    ),
-    (
-        [TER, es.SegmentStatistics(ONES, ["B", "A"], OTHER)],
-        {},
-        "must have the same systems in the same order, got .* for TER and .* for x",
-    ),
-    (
-        [TER, es.SegmentStatistics(ONES[:, 1:], ["A", "B"], OTHER)],
-        {},
-        "must have the same segments, got 3 for TER and 2 for x",
-    ),
-)
+    (TER, {"metrics": "chrf"},
+     "metrics must be left out .*SegmentStatistics are given: they have TER"),
+    (TER, {"metrics": "bleu"},
+     "metrics must be left out .*SegmentStatistics are given: they have TER"),
+    (TER, {"metrics": ["bleu"]},
+     "metrics must be left out .*SegmentStatistics are given: they have TER"),
+    ([TER, es.SegmentStatistics(ONES, ["B", "A"], OTHER)], {},
+     "must have the same systems in the same order, got .* for TER and .* for x"),
+    ([TER, es.SegmentStatistics(ONES[:, 1:], ["A", "B"], OTHER)], {},
+     "must have the same segments, got 3 for TER and 2 for x"),
+)  # fmt: skip
 def test_statistics_that_do_not_go_together(given, options):
     es.compare(given, **options)
 

@@ -446,31 +446,22 @@ LAW, TWO = TASKS["law"], marks([[1, 0]] * 2)
     ({}, {}, "tasks is empty"),
     ({"": LAW}, {}, "name of a task must be non-empty"),
     ({"x": [1, 0]}, {}, r"tasks\['x'\] must be a SegmentStatistics"),
-    (
-        {"x": TWO, "y": marks([[1, 0]] * 2, systems=("A", "C"))},
-        {},
-        "same systems, but task 'y' lacks 'B'",
-    ),
+    ({"x": TWO, "y": marks([[1, 0]] * 2, systems=("A", "C"))}, {},
+     "same systems, but task 'y' lacks 'B'"),
     (TASKS, {"aggregate": "mean"}, "aggregate must be 'micro', 'macro' or a mapping"),
     (TASKS, {"aggregate": len}, "aggregate must be 'micro', 'macro' or a mapping from tasks"),
     (TASKS, {"aggregate": {"law": 1}}, "lacks 'physics'; it needs a weight for each task"),
     (TASKS, {"aggregate": dict.fromkeys([*SIZES, "x"], 1)}, "has unknown 'x'"),
-    (
-        {"x": LAW, "y": costs()["law"]},
-        {"aggregate": "macro"},
-        "one direction: of acc .task 'x'. and cost .task 'y'.",
-    ),
-    (
-        {"x": LAW, "y": marks([[1, 0]] * 2, es.Mean("f1"))},
-        {"aggregate": "micro"},
-        "'micro' needs one metric",
-    ),
+    ({"x": LAW, "y": costs()["law"]}, {"aggregate": "macro"},
+     "one direction: of acc .task 'x'. and cost .task 'y'."),
+    ({"x": LAW, "y": marks([[1, 0]] * 2, es.Mean("f1"))}, {"aggregate": "micro"},
+     "'micro' needs one metric"),
     (TASKS, {"aggregate": dict.fromkeys(SIZES, 0)}, "weights .* above 0"),
     (TASKS, {"groups": [1, 2]}, "groups must be a mapping"),
     (TASKS, {"groups": {"maths": [1]}}, "groups has unknown task 'maths'"),
     (TASKS, {"groups": {"law": "ab"}}, r"groups\['law'\] must be a list of labels"),
     error=(InputError, InputTypeError),
-)
+)  # fmt: skip
 def test_bad_tasks(tasks, options):
     es.Suite(tasks, **options)
 

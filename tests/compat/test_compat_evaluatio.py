@@ -77,10 +77,8 @@ NUMBERS = [
     # The information separators are no whitespace in Unicode; Python would split there.
     (lambda: wer.word_edit_distance_per_pair(["a\x1cb", "a\x85b"], ["a b", "a b"]), [2, 0]),
     (lambda: cer.character_edit_distance_per_pair(REFERENCES, HYPOTHESES), [6, 6, 6, 3, 2]),
-    (
-        lambda: cer.character_error_rate_per_pair(REFERENCES, HYPOTHESES),
-        [0.2727272727272727, 0.24, 0.3333333333333333, INF, 0.16666666666666666],
-    ),
+    (lambda: cer.character_error_rate_per_pair(REFERENCES, HYPOTHESES),
+     [0.2727272727272727, 0.24, 0.3333333333333333, INF, 0.16666666666666666]),
     (lambda: cer.character_error_rate(REFERENCES, HYPOTHESES), 0.2987012987012987),
     (lambda: uer.universal_error_rate(TOKENS, OTHERS), 0.5),
     (lambda: uer.universal_error_rate_per_pair(TOKENS, OTHERS), [0.5, 1.0, 0.0]),
@@ -100,10 +98,8 @@ NUMBERS = [
     (lambda: errors("kitten", "sitting", "TTTTTT"), 3),
     (lambda: errors("intention", "execution", "TFTFTFTFT"), 3),
     (lambda: errors("aaaa", "", "FTTF"), 2),
-    (
-        lambda: pier.poi_error_rate([list("aaaa")], [list("abaa")], [[False, True, True, False]]),
-        0.5,
-    ),
+    (lambda: pier.poi_error_rate([list("aaaa")], [list("abaa")], [[False, True, True, False]]),
+     0.5),
     (lambda: pier.poi_error_rate([["a"]], [["b"]], [[False]]), NAN),
     # Flags belong to the reference, as evaluatio documents it. Its number is that with the first
     # two arguments swapped.
@@ -118,7 +114,7 @@ NUMBERS = [
     (lambda: bonferroni_correction(PVALUES, alpha=0.2).rejected, [True, True, True, False, True]),
     (lambda: holm_correction(p for p in [0.0, 1.0]).adjusted_pvalues, [0.0, 1.0]),
     (lambda: bonferroni_correction([]).adjusted_pvalues, []),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("call, expected", NUMBERS)

@@ -107,13 +107,9 @@ def test_one_bad_item_does_not_lose_the_batch():
     (None, "", "reference text", 0.0),
     ({"smooth": "method7"}, "a b c d e f", "a b c d e f", 1.1167471),
     # 5/6 and 2/5, six tokens against seven.
-    (
-        {"max_n_gram": 2, "weights": [0.8, 0.2]},
-        CAT.response,
-        CAT.expected_text,
-        math.exp(1 - 7 / 6) * (5 / 6) ** 0.8 * (2 / 5) ** 0.2,
-    ),
-)
+    ({"max_n_gram": 2, "weights": [0.8, 0.2]}, CAT.response, CAT.expected_text,
+     math.exp(1 - 7 / 6) * (5 / 6) ** 0.8 * (2 / 5) ** 0.2),
+)  # fmt: skip
 def test_scores_by_hand(config, response, expected, score):
     (result,) = BLEUScore(config).evaluate([TestCase(response, expected)]).eval_results
     assert result.output == result.metrics[0].value == pytest.approx(score)

@@ -171,28 +171,17 @@ def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
     (ours.corpus_bleu, ([], []), ZeroDivisionError, "hypotheses is empty"),
     (ours.sentence_bleu, ([], ["a"]), es.InputError, "^references is empty"),
     (ours.sentence_bleu, (["a cat"], ["a"]), es.InputTypeError, r"^references\[0\] must"),
-    (
-        ours.sentence_bleu,
-        (["a", "cat"], ["a", "cat"]),
-        es.InputTypeError,
-        r"list of such lists: sentence_bleu\(\[reference\], hypothesis\)",
-    ),
+    (ours.sentence_bleu, (["a", "cat"], ["a", "cat"]), es.InputTypeError,
+     r"list of such lists: sentence_bleu\(\[reference\], hypothesis\)"),
     (ours.sentence_bleu, ([["a"]], None), es.InputTypeError, "^hypothesis must be a list"),
     (ours.sentence_bleu, ([["a"]], ["a"], ()), es.InputError, "weights is empty"),
-    (
-        ours.sentence_bleu,
-        ([list("abc")], list("abc"), (0.5, 0.5), ours.SmoothingFunction().method6),
-        AssertionError,
-        "three orders or more",
-    ),
-    (
-        ours.sentence_bleu,
-        ([list("cb")], list("cb"), ours.UNIFORM, ours.SmoothingFunction(k=0).method4),
-        ZeroDivisionError,
-        "k makes a precision infinite",
-    ),
+    (ours.sentence_bleu, ([list("abc")], list("abc"), (0.5, 0.5), ours.SmoothingFunction().method6),
+     AssertionError, "three orders or more"),
+    (ours.sentence_bleu,
+     ([list("cb")], list("cb"), ours.UNIFORM, ours.SmoothingFunction(k=0).method4),
+     ZeroDivisionError, "k makes a precision infinite"),
     (ours.modified_precision, ([["a"]], ["a"], 0), es.InputError, "n must be at least 1"),
-)
+)  # fmt: skip
 def test_errors_are_named(function, arguments, error, message):
     with pytest.raises(error, match=message) as caught:
         function(*arguments)

@@ -146,12 +146,8 @@ def test_rounding_is_no_spread():
     (PERMUTATION, X1, {"n_resamples": 0}, "n_resamples must be at least 1"),
     (PERMUTATION, X1, {"alternative": "x"}, "alternative must be one of"),
     (PERMUTATION, X1, {"exact": "yes"}, "exact must be True or False"),
-    (
-        PERMUTATION,
-        range(1, 22),
-        {"x2": [0] * 21, "exact": True},
-        r"exact needs all 2\^21 sign patterns",
-    ),
-)
+    (PERMUTATION, range(1, 22), {"x2": [0] * 21, "exact": True},
+     r"exact needs all 2\^21 sign patterns"),
+)  # fmt: skip
 def test_bad_input(function, x1, options):
     function(x1, **{"x2": X2, **options})

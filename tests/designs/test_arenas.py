@@ -250,15 +250,13 @@ def test_winners_are_written_in_many_ways():
     ([("x", "x", "a")], "battles must be between two systems, got 'x' against itself in row 0"),
     ([("x", "y", "z")], "battles must have a name,.*got 'z' for 'x' and 'y' in row 0"),
     ([("x", "y", None)], "battles must have a name,.*got None"),
-    (
-        [("b", "c", "b")],
-        "it is both the name of a system and a side, and they disagree: write 'model_a' or 'model_b'",
-    ),
+    ([("b", "c", "b")],
+     "it is both the name of a system and a side, and they disagree: write 'model_a' or 'model_b'"),
     ([("x", None, "a")], "battles must be non-empty text, got None"),
     ({"model_a": ["x"], "winner": ["a"]}, "must have columns model_a, model_b and winner"),
     ("arena.csv", "got the path 'arena.csv'; es.compare_logs reads files"),
     error=(es.InputError, TypeError),
-)
+)  # fmt: skip
 def test_what_are_no_battles_is_refused(battles):
     es.arena(battles)
 

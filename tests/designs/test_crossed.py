@@ -154,37 +154,23 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
 
 @bad_cases(
     (lambda: es.compare(table(), groups=["prompt", "x"]), "groups='x' is not a label of the"),
-    (
-        lambda: es.compare(table(), groups={"prompt": PROMPTS}),
-        r"must have two labels per segment, got 1 \(\['prompt'\]\); give a single",
-    ),
-    (
-        lambda: es.compare(table(), groups={**BOTH, "day": PROMPTS}),
-        "must have two labels per segment, got 3",
-    ),
-    (
-        lambda: es.compare(table(), groups={**BOTH, "rater": 0 * RATERS}),
-        "at least 2 raters are needed to measure uncertainty, got 1",
-    ),
-    (
-        lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
-        "label 'rater': groups has 239 labels for 240 segments",
-    ),
+    (lambda: es.compare(table(), groups={"prompt": PROMPTS}),
+     r"must have two labels per segment, got 1 \(\['prompt'\]\); give a single"),
+    (lambda: es.compare(table(), groups={**BOTH, "day": PROMPTS}),
+     "must have two labels per segment, got 3"),
+    (lambda: es.compare(table(), groups={**BOTH, "rater": 0 * RATERS}),
+     "at least 2 raters are needed to measure uncertainty, got 1"),
+    (lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
+     "label 'rater': groups has 239 labels for 240 segments"),
     (lambda: es.power(table(), groups=NAMES), r"power takes one label per segment, got two \(pro"),
-    (
-        lambda: es.compare(table(), groups={"A": BOTH, "B": BOTH}, paired=False),
-        "paired=False takes one label per segment,",
-    ),
-    (
-        lambda: es.SequentialTest(240, metric=es.Mean("mark")).look(table(), "A", groups=NAMES),
-        "a look takes one label per segment,",
-    ),
+    (lambda: es.compare(table(), groups={"A": BOTH, "B": BOTH}, paired=False),
+     "paired=False takes one label per segment,"),
+    (lambda: es.SequentialTest(240, metric=es.Mean("mark")).look(table(), "A", groups=NAMES),
+     "a look takes one label per segment,"),
     (lambda: es.compare(table(), groups=NAMES).by(RATERS), "by takes one label per segment, got"),
-    (
-        lambda: es.Suite({"x": table(), "y": table()}, "macro", groups=NAMES).compare(),
-        r"must be one label per segment if tasks have a total, got \['prompt', 'rater'\];",
-    ),
-)
+    (lambda: es.Suite({"x": table(), "y": table()}, "macro", groups=NAMES).compare(),
+     r"must be one label per segment if tasks have a total, got \['prompt', 'rater'\];"),
+)  # fmt: skip
 def test_what_is_not_known_of_two_labels_is_refused(call):
     call()
 

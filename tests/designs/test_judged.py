@@ -363,50 +363,30 @@ MEAN = es.Mean("pass")
 
 
 @cases(
-    (
-        lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
-        "human must be a mapping with people's scores of each system (A, B), got list",
-    ),
-    (
-        lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
-        "human must have the systems A, B, got A ('B' is in only one of",
-    ),
-    (
-        lambda: es.estimate(A, metric=MEAN, human=[1, None]),
-        "human must have one label per segment, None if people gave none: got 2 for 4 of",
-    ),
-    (
-        lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
-        "people's labels must cover some of the segments but not all, got 0 of 4",
-    ),
+    (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
+     "human must be a mapping with people's scores of each system (A, B), got list"),
+    (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
+     "human must have the systems A, B, got A ('B' is in only one of"),
+    (lambda: es.estimate(A, metric=MEAN, human=[1, None]),
+     "human must have one label per segment, None if people gave none: got 2 for 4 of"),
+    (lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
+     "people's labels must cover some of the segments but not all, got 0 of 4"),
     (
         lambda: es.estimate(A, metric=MEAN, human=[1, 1, 0, 1]),
         "people's labels must cover some of the segments but not all, got 4 of 4; if people labelled all",
     ),
-    (
-        lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
-        "references have no effect: pass does not use references; leave them out",
-    ),
-    (
-        lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),
-        "human must be one list for all systems, since",
-    ),
-    (
-        lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
-        "human replaces either scores or references, but the metrics are of both kinds;",
-    ),
-    (
-        lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
-        "human must be left out when SegmentStatistics are given; extract them under es.Judged",
-    ),
-    (
-        lambda: es.Judged("quality"),
-        "metric must be the metric of both judge and people (human= makes it Judged), got 'quality'",
-    ),
-    (
-        lambda: es.compare({"a": [1, 0], "b": [1, 1]}, metrics=es.Judged(MEAN), human={}),
-        "of both judge and people (human= makes it Judged), got Judged already",
-    ),
+    (lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
+     "references have no effect: pass does not use references; leave them out"),
+    (lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),
+     "human must be one list for all systems, since"),
+    (lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
+     "human replaces either scores or references, but the metrics are of both kinds;"),
+    (lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
+     "human must be left out when SegmentStatistics are given; extract them under es.Judged"),
+    (lambda: es.Judged("quality"),
+     "metric must be the metric of both judge and people (human= makes it Judged), got 'quality'"),
+    (lambda: es.compare({"a": [1, 0], "b": [1, 1]}, metrics=es.Judged(MEAN), human={}),
+     "of both judge and people (human= makes it Judged), got Judged already"),
     (
         lambda: es.estimate(
             np.arange(9) * 1e200, metric=es.Mean("q"), human=[1e200, 2e200, 4e200, *[None] * 6]
@@ -414,14 +394,10 @@ MEAN = es.Mean("pass")
         "has a gradient that is not finite or above 1e70; label more segments, or rescale the scores",
     ),
     (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
-    (
-        lambda: es.Judged(MEAN).statistics([1, 2]),
-        "hypotheses[0] must be a pair, the judge's label and people's or None, got 1",
-    ),
-    (
-        lambda: es.Judged(MEAN, judges=2).statistics([(1, 1)]),
-        "hypotheses[0] must be 2 judges' labels and people's or None, got (1, 1)",
-    ),
+    (lambda: es.Judged(MEAN).statistics([1, 2]),
+     "hypotheses[0] must be a pair, the judge's label and people's or None, got 1"),
+    (lambda: es.Judged(MEAN, judges=2).statistics([(1, 1)]),
+     "hypotheses[0] must be 2 judges' labels and people's or None, got (1, 1)"),
     (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must be one per judge, 2, got 1"),
     (lambda: es.Judged(MEAN, judges=0), "judges must be at least 1, got 0"),
     (
@@ -430,7 +406,7 @@ MEAN = es.Mean("pass")
         ),
         "system 'A'[1] must have labels of 2 judges, like the first one, got [1, 1, 0]",
     ),
-)
+)  # fmt: skip
 def test_bad_input_is_told(call, message):
     with pytest.raises(es.InputError) as caught:
         call()

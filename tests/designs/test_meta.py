@@ -279,13 +279,11 @@ def test_tiers_notes_and_forms():
     ({"human": {"s0": [1.0], "s1": [2.0, 3.0]}}, "human must have equally many scores"),
     ({"human": {"s0": [1, "x"], "s1": [2, 3]}}, "human, s0 must be numbers"),
     ({"human": {"s0": [1, None] * 30, "s1": [None, 1] * 30}}, "no segment has all scores"),
-    (
-        {"human": {"s0": [1] * 60, "s1": [1] * 60}, "measure": "kendall"},
-        "equal scores for all systems",
-    ),
+    ({"human": {"s0": [1] * 60, "s1": [1] * 60}, "measure": "kendall"},
+     "equal scores for all systems"),
     ({"human": {"s0": [1] * 60, "s1": [1] * 60}}, "equal scores for all systems"),
     ({"groups": ["a"]}, "groups"),
-)
+)  # fmt: skip
 def test_what_is_wrong_is_said(given):
     es.meta(**dict(zip(("human", "metrics"), made(), strict=True)) | given)
 

@@ -127,14 +127,10 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
 
 
 @cases(
-    (
-        lambda r: r["results"]["qa"].update({"acc,none": 0.7}),
-        "score is 0.7, but its items give 0.6",
-    ),
-    (
-        lambda r: r["samples"].update(qa=r["samples"]["qa"][:3]),
-        "3 samples, but n-samples in the results file is 5",
-    ),
+    (lambda r: r["results"]["qa"].update({"acc,none": 0.7}),
+     "score is 0.7, but its items give 0.6"),
+    (lambda r: r["samples"].update(qa=r["samples"]["qa"][:3]),
+     "3 samples, but n-samples in the results file is 5"),
     (lambda r: r["samples"]["qa"].append(r["samples"]["qa"][0]), "has 1 item more than once"),
     (
         lambda r: r.update(
@@ -144,7 +140,7 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
         ),
         "one item shows no spread",
     ),
-)
+)  # fmt: skip
 def test_what_cannot_be_said_is_not_said(change, words, results):
     change(results)
     filled = with_uncertainty(results)

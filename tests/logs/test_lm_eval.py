@@ -231,45 +231,20 @@ MULTI = [[0, 0], [1, 1], [2, 2], [2, 1], [2, 2], [0, 2], [1, 1], [2, 2]]
     (None, "chrf++", [["ab cd", "ab ce"]], None, es.CHRF(word_order=2)),
     ("bleu", "b", [[["a b c d", "x"], ["a b c d"]]], 100.0, es.BLEU()),
     (None, "brier_score", [[0, [0.5, 0.5]], [1, [0.2, 0.8]]], 0.29, es.Mean("brier_score", False)),
-    (
-        None,
-        "brier_score",
-        [[0, "[0.5 0.5]"], [1, "[0.2\n 0.8]"]],
-        0.29,
-        es.Mean("brier_score", False),
-    ),
+    (None, "brier_score", [[0, "[0.5 0.5]"], [1, "[0.2\n 0.8]"]], 0.29,
+     es.Mean("brier_score", False)),
     # Functions of a task's own
-    (
-        "def agg(items):\n    return 1",
-        "score",
-        MULTI,
-        (2 / 3 + 4 / 5 + 6 / 8) / 3,
-        es.Confusion((0, 1, 2), "macro-f1", absent="omit"),
-    ),
-    (
-        "<function weighted>",
-        "score",
-        MULTI,
-        (2 * 2 / 3 + 2 * 4 / 5 + 4 * 6 / 8) / 8,
-        es.Confusion((0, 1, 2), "weighted-f1", absent="omit"),
-    ),
-    (
-        "!function utils.acc",
-        "score",
-        [["a", "b"], ["b", "b"], ["b", "b"], ["c", "c"]],
-        3 / 4,
-        es.Confusion(("a", "b", "c"), "accuracy", absent="omit"),
-    ),
-    (
-        "def agg_inst_level_acc(items):",
-        "inst_acc",
-        [[True], [False, True, True], [True, False]],
-        4 / 6,
-        es.Ratio("inst_acc", ("right", "all")),
-    ),
+    ("def agg(items):\n    return 1", "score", MULTI, (2 / 3 + 4 / 5 + 6 / 8) / 3,
+     es.Confusion((0, 1, 2), "macro-f1", absent="omit")),
+    ("<function weighted>", "score", MULTI, (2 * 2 / 3 + 2 * 4 / 5 + 4 * 6 / 8) / 8,
+     es.Confusion((0, 1, 2), "weighted-f1", absent="omit")),
+    ("!function utils.acc", "score", [["a", "b"], ["b", "b"], ["b", "b"], ["c", "c"]], 3 / 4,
+     es.Confusion(("a", "b", "c"), "accuracy", absent="omit")),
+    ("def agg_inst_level_acc(items):", "inst_acc", [[True], [False, True, True], [True, False]],
+     4 / 6, es.Ratio("inst_acc", ("right", "all"))),
     ("def mine(items):", "score", [0.5, 2.0, 4.0], 6.5 / 3, es.Mean("score")),
     ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
-)
+)  # fmt: skip
 def test_aggregations_are_metrics_of_sums(aggregation, metric, rows, stated, expected, tmp_path):
     run = one(tmp_path, rows, stated, aggregation, metric)
     ((key, table),) = run.tables.items()
@@ -287,29 +262,14 @@ def test_aggregations_are_metrics_of_sums(aggregation, metric, rows, stated, exp
     (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but are like 'text'"),
     (None, "brier_score", [[0, "[0.1 ... 0.9]"]], 1, "should be .gold class, probabilities"),
     (None, "f1", [[0, 2], [1, 1]], 1, "its labels are not 0 and 1"),
-    (
-        "def worst(items):\n  return min(items)",
-        "score",
-        [1, 2, 9],
-        1,
-        "aggregated by worst, which is not known",
-    ),
-    (
-        "<function mine at 0x7f>",
-        "score",
-        [[0, 0], [1, 1]],
-        1.0,
-        "matches several metrics: accuracy, macro-F1, weighted-F1, MCC, kappa, balanced accuracy, F1",
-    ),
+    ("def worst(items):\n  return min(items)", "score", [1, 2, 9], 1,
+     "aggregated by worst, which is not known"),
+    ("<function mine at 0x7f>", "score", [[0, 0], [1, 1]], 1.0,
+     "matches several metrics: accuracy, macro-F1, weighted-F1, MCC, kappa, balanced accuracy, F1"),
     ("def x(items)", "score", [1, 2], None, "aggregated by x, and there is no reported score"),
-    (
-        None,
-        "unheard",
-        [1, 2, 9],
-        2,
-        "aggregation is not in the log.* the rows give 4 as unheard.* has 2",
-    ),
-)
+    (None, "unheard", [1, 2, 9], 2,
+     "aggregation is not in the log.* the rows give 4 as unheard.* has 2"),
+)  # fmt: skip
 def test_what_is_no_function_of_sums_is_named(aggregation, metric, rows, stated, words, tmp_path):
     lines = [line(i, {"acc_there": 1.0, metric: row}, i) for i, row in enumerate(rows)]
     given = {"t": {metric: aggregation}} if aggregation else None

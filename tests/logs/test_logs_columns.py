@@ -112,26 +112,20 @@ def test_named_columns_of_frames_and_of_several_logs():
 
 
 @bad_cases(
-    (
-        "mine=score",
-        r"columns must be a mapping from columns to their roles, \{'mine':.* got 'mine=sc",
-    ),
+    ("mine=score",
+     r"columns must be a mapping from columns to their roles, \{'mine':.* got 'mine=sc"),
     ({"mine": "scores"}, r"columns\['mine'\] must be one of system, .*score.*; got 'scores'"),
     ({3: "score"}, "names in columns must be non-empty text, got 3"),
     ({"mien": "score"}, r"columns: .*scores.csv has no column 'mien'; .* mean 'mine'\?"),
-    (
-        {"mine": "segment", "unit": "segment"},
-        "columns: only one column can be the segment, got 'mine', 'unit'",
-    ),
+    ({"mine": "segment", "unit": "segment"},
+     "columns: only one column can be the segment, got 'mine', 'unit'"),
     ({"mine": "numerator"}, "columns must name a numerator and a denominator, or neither"),
-    (
-        {"mine": "system_score", "other": "score"},
-        "columns: scores must be in columns of one kind, got 'score' and 'system_score'",
-    ),
+    ({"mine": "system_score", "other": "score"},
+     "columns: scores must be in columns of one kind, got 'score' and 'system_score'"),
     ({"mine": "system_score", "who": "system"}, "none can name the 'system'"),
     ({"unit": "label"}, "has no column that names the segments"),
     ({"unit": "segment", "who": "score"}, "line 2: 'who' must be a number"),
-)
+)  # fmt: skip
 def test_columns_that_cannot_be_so_are_refused(columns, read):
     read(WIDE, columns=columns)
 

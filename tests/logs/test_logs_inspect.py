@@ -127,16 +127,12 @@ def test_groups_are_labels_of_whole_samples(place):
     (lambda log: log["samples"].pop(), "the log reports 4 samples, but has 3"),
     (lambda log: log.update(status="cancelled"), "the log's status is 'cancelled'"),
     (lambda log: log.update(invalidated=True), "the log was invalidated"),
-    (
-        lambda log: log["samples"][0].update(scores={}, error={"message": "!"}),
-        "1 sample ended with an error, the first with '!'; 1 of 4 scores is missing",
-    ),
+    (lambda log: log["samples"][0].update(scores={}, error={"message": "!"}),
+     "1 sample ended with an error, the first with '!'; 1 of 4 scores is missing"),
     (lambda log: log["samples"][0].update(scores=None), "1 of 4 scores is missing"),
-    (
-        lambda log: log["samples"][0]["scores"]["choice"].update(value=None),
-        "1 of 4 scores is missing",
-    ),
-)
+    (lambda log: log["samples"][0]["scores"]["choice"].update(value=None),
+     "1 of 4 scores is missing"),
+)  # fmt: skip
 def test_what_is_missing_is_said_and_refused(change, words, place):
     content = log(["C", "I", "C", "C"])
     content["eval"]["config"]["limit"] = 4
@@ -153,17 +149,13 @@ def test_what_is_missing_is_said_and_refused(change, words, place):
     (lambda log: log["samples"][0].pop("id"), "sample 0 has no 'id'"),
     (lambda log: log["samples"][0].update(epoch="1"), r"does not have the structure of Inspect"),
     (lambda log: log["samples"][0].update(scores=[1]), r"does not have the structure of Inspect"),
-    (
-        lambda log: log["samples"][0]["scores"]["choice"].pop("value"),
-        "sample 0, score choice has no 'value'",
-    ),
+    (lambda log: log["samples"][0]["scores"]["choice"].pop("value"),
+     "sample 0, score choice has no 'value'"),
     (lambda log: log["eval"].update(model=None), "eval.model must be text, got None"),
     (lambda log: log.update(samples=[]), "has no samples; let Inspect log them"),
-    (
-        lambda log: (log.update(status="error"), [s.update(scores={}) for s in log["samples"]]),
-        "have no scores; the log's status is 'error'",
-    ),
-)
+    (lambda log: (log.update(status="error"), [s.update(scores={}) for s in log["samples"]]),
+     "have no scores; the log's status is 'error'"),
+)  # fmt: skip
 def test_what_is_wrong_is_an_error(change, message, place):
     content = log(["C", "I", "C", "C"])
     change(content)

@@ -112,31 +112,15 @@ def less(rows, item):
 
 @cases(
     (frame()[1:], {}, less(frame(), 0), "left out, without a score in some run: 1 item"),
-    (
-        [*frame()[:-1], frame()[-1] | {"acc": None}],
-        {},
-        less(frame(), 59),
-        "left out, without a score in some run: 1 item",
-    ),
-    (
-        without_last(),
-        {"missing": "available"},
-        less(frame(), 59),
-        "left out, without a score in some run: 1 item",
-    ),
-    (
-        frame()[1:],
-        {"epochs": "runs", "missing": "intersect"},
-        less(frame(), 0),
-        "left out, without a score in some run: 1 item",
-    ),
-    (
-        frame(runs=(3, 5)),
-        {},
-        [row for row in frame(runs=(3, 5)) if row["seed"] <= 3],
-        "acc: the first 3 of 5 runs of B are used, as many as all systems have.",
-    ),
-)
+    ([*frame()[:-1], frame()[-1] | {"acc": None}], {}, less(frame(), 59),
+     "left out, without a score in some run: 1 item"),
+    (without_last(), {"missing": "available"}, less(frame(), 59),
+     "left out, without a score in some run: 1 item"),
+    (frame()[1:], {"epochs": "runs", "missing": "intersect"}, less(frame(), 0),
+     "left out, without a score in some run: 1 item"),
+    (frame(runs=(3, 5)), {}, [row for row in frame(runs=(3, 5)) if row["seed"] <= 3],
+     "acc: the first 3 of 5 runs of B are used, as many as all systems have."),
+)  # fmt: skip
 def test_runs_are_compared_on_what_all_have(rows, options, rest, said):
     """Defect: one row less of 1,800 turned "no evidence" into "worse, p < .0001"."""
     result = es.compare_logs(rows, **options)

@@ -335,10 +335,8 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
 
 @bad_cases(
     ("", r"has no rows below its header"),
-    (
-        "system,id,score\nA,1,x\n",
-        r"line 2: 'score' must be a number such as 0.5, or empty .* got 'x'",
-    ),
+    ("system,id,score\nA,1,x\n",
+     r"line 2: 'score' must be a number such as 0.5, or empty .* got 'x'"),
     ("system,id,score\n\nA,1,1\n\nA,2,1_0\n", r"line 5: 'score' must be .* got '1_0'"),
     ("system,id,score\nA,1,inf\n", r"line 2: 'score' must be .* got 'inf'"),
     ("system,id,score\nA,1,٣\n", r"line 2: 'score' must be .* got '٣'"),
@@ -348,10 +346,8 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ("system,id,score\nA,1,1\nA,2,1,4\n", r"line 3 has 4 cells, but the header names 3"),
     ('system,id,score\nA,"1,1\n', r"line 2: unexpected end of data"),
     ('system,id,score\nA,"1"x,1\n', r"line 2: .*expected after"),
-    (
-        "system,id,score\nA,1,1\nA,2,1\nA,1,2\n",
-        "has a score twice: system 'A', segment '1',.*is in line 2 and in line 4; give each score",
-    ),
+    ("system,id,score\nA,1,1\nA,2,1\nA,1,2\n",
+     "has a score twice: system 'A', segment '1',.*is in line 2 and in line 4; give each score"),
     ("system,id,id,score\nA,1,1,1\n", r"has two columns 'id'"),
     (
         "system,model,id,score\nA,A,1,1\n",
@@ -363,16 +359,14 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
         "id,COMET,mine\n1,1,2\n",
         r"has 'COMET', 'mine', which may be systems or metrics: choose with columns=\{'COMET': 'system_score', 'mine': 'system_score'\}, or of metrics columns=\{'COMET': 'score', 'mine': 'score'\}",
     ),
-    (
-        "system,id,score,document\nA,1,1,x\nB,1,1,y\n",
-        r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one",
-    ),
+    ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
+     r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one"),
     ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n", "line 4: 'm' must be a number like the others in this"),
     ("system,id,score\nA,a\u200bb,1\n", r"scores.csv, column 'id': ids must be printable text"),
     ("id;A;B\n1;0,5;0,6\n", r"has no column of scores \(numbers such as 0\.5\) among 'id',"),
     ("system,id,score\n" + "A,%d,1e308\n" * 9 % tuple(range(9)), r"score: scores are so large"),
     (b"system,id,score\nA,\xff,1\n", r"is not UTF-8: byte 0xff after line"),
-)
+)  # fmt: skip
 def test_bad_tables_are_refused(text, read):
     read(text)
 
@@ -409,13 +403,11 @@ def test_frames_are_tables(library):
     ('id\thypothesis\tscore\n1\t"Yes\t1\n2\tthe "end"\t2', {"score": {"1": 1, "2": 2}}),
     (f"id,score,text\n1,1,{'x' * 200_000}\n", {"score": {"1": 1}}),
     # Tasks and filters are tables of their own; language pairs are tasks.
-    (
-        "id,task,filter,score\n1,x,none,1\n1,y,none,2\n1,y,flexible,3",
-        {"x: score": {"1": 1}, "y: score": {"1": 2}, "y (flexible): score": {"1": 3}},
-    ),
+    ("id,task,filter,score\n1,x,none,1\n1,y,none,2\n1,y,flexible,3",
+     {"x: score": {"1": 1}, "y: score": {"1": 2}, "y (flexible): score": {"1": 3}}),
     ("lp,id,score\nen-de,1,3\nen-zh,1,5", {"en-de: score": {"1": 3}, "en-zh: score": {"1": 5}}),
     ("lp,task,id,score\nen-de,a,1,3", {"a: score": {"1": 3}}),
-)
+)  # fmt: skip
 def test_what_columns_are(text, expected, read):
     limit = csv.field_size_limit()
     tables = read(text).tables

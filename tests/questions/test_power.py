@@ -482,15 +482,13 @@ def test_pass_k_is_planned_by_trials():
 @bad_cases(
     ({"looks": 4}, "^looks needs the difference"),
     ({"width": 0}, "width must be above 0"),
-    (
-        {"hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}, "difference": 1.5},
-        "difference must be at most 1, since acc lies between 0 and 1; got 1.5",
-    ),
+    ({"hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}, "difference": 1.5},
+     "difference must be at most 1, since acc lies between 0 and 1; got 1.5"),
     ({"at_least": 0.5, "hypotheses": {"A": [1, 0, 1], "B": [1, 1, 0]}}, "got A, B; choose one"),
     ({"hypotheses": [1, 1, 1]}, "power cannot be computed"),
     ({"at_least": 0.9, "difference": 0.2}, r"difference would move the score from 0\.9 to 1\.1"),
     ({"at_least": 0.9, "trials": 4}, "trials is for trials of two systems,"),
-)
+)  # fmt: skip
 def test_plans_that_cannot_be_are_refused(options):
     es.power(**{"hypotheses": [1, 0, 1], "metrics": es.Mean("acc"), **options})
 

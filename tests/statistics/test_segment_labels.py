@@ -50,15 +50,12 @@ def test_align_brings_segments_into_one_order():
 @bad_cases(
     ([made(ids=tuple("2913"))], "error", r"1 of 5 are missing in the table of A \('9'\);"),
     ([made((1, 2), ids=("2", "1"), labels={})], "error", r"2 of 4 are .* \('3', '4'\)"),
-    (
-        [made(range(7), ids=tuple("abcdefg"), labels={})],
-        "error",
-        r"7 of 11 are missing in the table of A \('a', 'b', 'c'\);",
-    ),
+    ([made(range(7), ids=tuple("abcdefg"), labels={})], "error",
+     r"7 of 11 are missing in the table of A \('a', 'b', 'c'\);"),
     ([made(ids=tuple("abcd"))], "intersect", "no segment in common: segment_ids begin"),
     ([made(name="B", ids=None)], "error", r"align needs segment_ids, .*table 1 \(B\) has"),
     ([made()], "drop", "missing must be one of error, intersect; got 'drop'"),
-)
+)  # fmt: skip
 def test_align_says_what_is_missing(tables, missing):
     es.SegmentStatistics.align(made(), *tables, missing=missing)
 
