@@ -58,11 +58,8 @@ SACREBLEU_METRICS = [
     es.TER(normalized=True, no_punct=True, asian_support=True, case_sensitive=True),
 ]
 ROUGES = [
-    es.ROUGE(1),
-    es.ROUGE("2", stemmer=True),
-    es.ROUGE("L", measure="recall"),
-    es.ROUGE("Lsum"),
-]
+    es.ROUGE(1), es.ROUGE("2", stemmer=True), es.ROUGE("L", measure="recall"), es.ROUGE("Lsum"),
+]  # fmt: skip
 TEXT_METRICS = [*SACREBLEU_METRICS, es.WER(), es.CER(lowercase=True), *ROUGES]
 
 WMT = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -38,13 +38,10 @@ def perturbed(rng: random.Random, line: str) -> str:
     cut = rng.randrange(len(line) + 1)
     return rng.choice(
         [
-            line,
-            text(rng),
-            line[cut:] + line[:cut],
-            line + rng.choice(PIECES) + line[:cut],
+            line, text(rng), line[cut:] + line[:cut], line + rng.choice(PIECES) + line[:cut],
             line[:cut] + rng.choice(PIECES) + line[cut + 1 :],
         ]
-    )
+    )  # fmt: skip
 
 
 def corpus(

@@ -27,20 +27,12 @@ def line(doc_id, metrics: Mapping[str, Any], target: Any = "x", filter: str = "n
     passage = doc_id // 2 if isinstance(doc_id, int) else doc_id
     doc = {"id": doc_id, "passage": f"p{passage}"}
     return {
-        "doc_id": doc_id,
-        "doc": doc,
-        "target": str(target),
+        "doc_id": doc_id, "doc": doc, "target": str(target),
         "arguments": {"gen_args_0": {"arg_0": f"question {doc_id}", "arg_1": {"until": ["\n"]}}},
-        "resps": [["answer"]],
-        "filtered_resps": ["answer"],
-        "filter": filter,
-        "metrics": list(metrics),
-        "doc_hash": digest(doc),
-        "prompt_hash": digest(doc_id),
-        "target_hash": digest(target),
-        **metrics,
-        **more,
-    }
+        "resps": [["answer"]], "filtered_resps": ["answer"], "filter": filter,
+        "metrics": list(metrics), "doc_hash": digest(doc), "prompt_hash": digest(doc_id),
+        "target_hash": digest(target), **metrics, **more,
+    }  # fmt: skip
 
 
 def translations(outputs: Sequence[str] = OUTPUTS):

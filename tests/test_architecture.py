@@ -33,14 +33,11 @@ BETWEEN = {
     "questions.gates": {"designs.samples", "questions.needed"},
     "questions.needed": {"designs.samples", "questions.power"},
     "questions.looks": {
-        "designs.arrivals",
-        "designs.judges",
-        "designs.samples",
-        "designs.spending",
+        "designs.arrivals", "designs.judges", "designs.samples", "designs.spending",
         "questions.gates",
     },
     "questions.power": {"designs.samples", "designs.spending", "designs.trials"},
-}
+}  # fmt: skip
 
 
 def room(module):

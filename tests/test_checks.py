@@ -18,14 +18,11 @@ NAN, INF = float("nan"), float("inf")
 integer, number, share, listed, flag, as_scores = (
     partial(check, name="x", **options)
     for check, options in (
-        (checks.integer, {"minimum": 0, "maximum": 9}),
-        (checks.number, {"minimum": 0}),
-        (checks.share, {}),
-        (checks.listed, {"content": "strings"}),
-        (checks.flag, {}),
+        (checks.integer, {"minimum": 0, "maximum": 9}), (checks.number, {"minimum": 0}),
+        (checks.share, {}), (checks.listed, {"content": "strings"}), (checks.flag, {}),
         (checks.as_scores, {}),
     )
-)
+)  # fmt: skip
 
 
 @cases(

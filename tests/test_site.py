@@ -65,16 +65,11 @@ def test_every_page_is_there_as_markdown_and_llms_txt_lists_it(site):
 
 #: What people type, and the page that answers, in which a heading has it.
 SEARCHED = {
-    "p-value": "choosing",
-    "t-test": "questions",
-    "confidence interval": "choosing",
-    "noninferiority": "choosing",
-    "inter-annotator agreement": "metrics",
-    "multiple comparisons": "choosing",
-    "power": "power",
-    "seeds": "prompts",
+    "p-value": "choosing", "t-test": "questions", "confidence interval": "choosing",
+    "noninferiority": "choosing", "inter-annotator agreement": "metrics",
+    "multiple comparisons": "choosing", "power": "power", "seeds": "prompts",
     "error rates": "error-rates",
-}
+}  # fmt: skip
 
 
 @pytest.mark.thorough
@@ -188,13 +183,9 @@ def test_what_is_copied_is_what_was_typed(conf):
 
 def test_arguments_that_are_like_anothers_are_said_in_full(conf):
     lines = [
-        "Parameters",
-        "----------",
-        "references, metrics, rng",
-        "    As in `estimate`; more.",
-        "baseline : str",
-        "    One.",
-    ]
+        "Parameters", "----------", "references, metrics, rng", "    As in `estimate`; more.",
+        "baseline : str", "    One.",
+    ]  # fmt: skip
     conf.repeat_parameters(None, "function", "f", None, None, lines)
     assert lines[2] == "references : sequence, optional"
     assert "metrics : str or Metric, or a list of them, optional" in lines

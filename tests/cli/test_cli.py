@@ -384,11 +384,8 @@ def test_exit_codes_of_gates(run_here):
 
 #: Words for short in `refused.txt`, which has what cannot be typed, and a part of what is said of it.
 SHORT = {
-    "FROM": " ".join(REFS),
-    "INPUT": " ".join(INPUT),
-    "ALL": " ".join(INPUT[1:]),
-    "TEXTS": TEXTS,
-}
+    "FROM": " ".join(REFS), "INPUT": " ".join(INPUT), "ALL": " ".join(INPUT[1:]), "TEXTS": TEXTS,
+}  # fmt: skip
 TYPED = [
     line.split(" => ")
     for line in Path(__file__).with_name("refused.txt").read_text("utf-8").splitlines()

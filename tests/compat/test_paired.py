@@ -28,12 +28,9 @@ def scores_pair(seed, n):
 def test_exact_permutation_is_scipys(alternative):
     x1, x2 = scores_pair(0, 9)
     expected = stats.permutation_test(
-        (x1, x2),
-        lambda a, b: np.mean(a - b),
-        permutation_type="samples",
-        alternative=alternative,
-        n_resamples=np.inf,
-    )
+        (x1, x2), lambda a, b: np.mean(a - b), permutation_type="samples",
+        alternative=alternative, n_resamples=np.inf,
+    )  # fmt: skip
     result = paired.paired_permutation_test(x1, x2, alternative=alternative, exact=True)
     assert result.exact
     assert (result.pvalue_error, result.n_resamples) == (0.0, 2 ** np.count_nonzero(x1 != x2))

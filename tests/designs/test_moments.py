@@ -186,12 +186,9 @@ def replace_systems(moments, n):
     k = len(moments.metric.columns)
     side = slice(0, n * k)
     return es.Moments(
-        moments.systems[:n],
-        moments.metric,
-        moments.n[0],
-        moments.sums[0, :n],
+        moments.systems[:n], moments.metric, moments.n[0], moments.sums[0, :n],
         moments.products[0, side, side],
-    )
+    )  # fmt: skip
 
 
 def test_parts_add_up():
@@ -366,15 +363,10 @@ def of_rows(rows):
 
 
 @cases(
-    (1e-6, 0, 1, True),
-    (1e-7, 0, 1, False),
-    (0.3, 1e6, 1, True),
-    (0.3, 1e7, 1, False),
-    (0.3, 1e10, 1, False),
-    (1e-7, 0, 1e100, False),
-    (0.3, 1, 1e-140, True),
+    (1e-6, 0, 1, True), (1e-7, 0, 1, False), (0.3, 1e6, 1, True), (0.3, 1e7, 1, False),
+    (0.3, 1e10, 1, False), (1e-7, 0, 1e100, False), (0.3, 1, 1e-140, True),
     (0.3, 1, 1e-165, False),
-)
+)  # fmt: skip
 def test_a_variance_that_rounding_hides_is_refused(apart, mean, unit, is_known):
     """200 segments whose difference has this standard deviation, beside scores of 1."""
     for seed in range(5):

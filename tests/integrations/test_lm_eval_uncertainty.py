@@ -54,12 +54,9 @@ def test_every_error_is_filled_in_and_what_was_given_stays(results):
     rows = es.extract({"a": logs.OUTPUTS}, logs.GERMAN, "bleu")
     interval = es.estimate(rows, method="t", confidence_level=0.9, n_resamples=999, rng=7)
     assert told["tasks"]["mt"]["bleu,none"] == {
-        "score": interval.score,
-        "standard_error": es.estimate(rows, method="t").standard_error,
-        "low": interval.low,
-        "high": interval.high,
-        "n_items": 4,
-    }
+        "score": interval.score, "standard_error": es.estimate(rows, method="t").standard_error,
+        "low": interval.low, "high": interval.high, "n_items": 4,
+    }  # fmt: skip
 
 
 def test_numbers_and_tuples_of_the_harness_are_understood(tmp_path):

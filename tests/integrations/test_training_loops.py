@@ -108,12 +108,9 @@ def test_a_fingerprint_of_labels_knows_no_padding(hugging_face):
     texts = ["ab", "c", ""]
     mine = hugging_face.fingerprint(ids(texts), 0)
     same = [
-        ids(texts, 50),
-        ids(texts, 30, 0),
-        ids(texts).astype(np.int32),
-        [[97, 98], [99], []],
+        ids(texts, 50), ids(texts, 30, 0), ids(texts).astype(np.int32), [[97, 98], [99], []],
         [np.array([97, 98]), (99,), np.array([], dtype=int)],
-    ]
+    ]  # fmt: skip
     assert {hugging_face.fingerprint(labels, 0) for labels in same[:3]} == {mine}
     others = [["ab", "c"], ["a", "bc", ""], ["ab", "", "c"], ["c", "ab", ""]]
     assert mine not in {hugging_face.fingerprint(ids(other), 0) for other in others}

@@ -216,13 +216,9 @@ def test_of_a_folder_with_a_rerun_the_newest_finished_log_is_read(tmp_path, type
 #: Answers to 4 items in 3 epochs, a column each, and what Inspect 0.3.285 makes of them.
 ANSWERS = [["C", "I", "P", "C"], ["I", "I", "P", "I"], ["C", "I", "C", "I"]]
 REDUCED = {
-    "mode": [1, 0, 0.5, 0],
-    "max": [1, 0, 1, 1],
-    "median": [1, 0, 0.5, 0],
-    "at_least_2": [1, 0, 0, 0],
-    "pass_at_2": [1, 0, 2 / 3, 2 / 3],
-    "pass_k_2": [1 / 3, 0, 0, 0],
-}
+    "mode": [1, 0, 0.5, 0], "max": [1, 0, 1, 1], "median": [1, 0, 0.5, 0],
+    "at_least_2": [1, 0, 0, 0], "pass_at_2": [1, 0, 2 / 3, 2 / 3], "pass_k_2": [1 / 3, 0, 0, 0],
+}  # fmt: skip
 
 
 def reduced_by(*stated):

@@ -40,16 +40,11 @@ def cautions(result, kind="runs"):
 
 
 @cases(
-    ("seed", None, "runs"),
-    ("run", None, "runs"),
-    ("Run_ID", None, "runs"),
-    ("checkpoint", {"checkpoint": "run"}, "runs"),
-    ("epoch", None, "mean"),
-    ("trial", None, "mean"),
-    ("repeat", None, "mean"),
-    ("seed", {"seed": "epoch"}, "mean"),
+    ("seed", None, "runs"), ("run", None, "runs"), ("Run_ID", None, "runs"),
+    ("checkpoint", {"checkpoint": "run"}, "runs"), ("epoch", None, "mean"),
+    ("trial", None, "mean"), ("repeat", None, "mean"), ("seed", {"seed": "epoch"}, "mean"),
     ("sample", {"sample": "epoch"}, "mean"),
-)
+)  # fmt: skip
 def test_columns_say_whether_answers_are_runs(called, columns, epochs):
     rows, options = frame(called=called), {"n_resamples": 199}
     found = es.compare_logs(rows, columns=columns, **options)

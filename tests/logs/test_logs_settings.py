@@ -19,13 +19,9 @@ def harness(folder, *, shots=0, version=1.0, prompts="", dataset="acme/exams", m
             one["prompt_hash"] += prompts if task != "arc" else ""
     asked = {"law": shots, "math": shots, "arc": 0}
     path = write(
-        folder,
-        samples,
-        {task: {"acc,none": 0.7} for task in samples},
-        model=f"acme/{model}",
-        versions={"law": version, "math": version, "arc": "Yaml"},
-        **{"n-shot": asked},
-    )
+        folder, samples, {task: {"acc,none": 0.7} for task in samples}, model=f"acme/{model}",
+        versions={"law": version, "math": version, "arc": "Yaml"}, **{"n-shot": asked},
+    )  # fmt: skip
     text = path.read_text().replace('"task": "law"', f'"task": "law", "dataset_path": "{dataset}"')
     path.write_text(text)
     return folder

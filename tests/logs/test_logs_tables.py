@@ -125,40 +125,20 @@ def test_sums_are_ratios(read, header, higher):
 @cases(
     (
         [
-            "word_perplexity",
-            "eval_loss",
-            "WER norm",
-            "TER ↓",
-            "MAE",
-            "bits_per_byte",
-            "Fluency errors",
-            "cpWER",
-            "error rate",
-            "MetricX-24",
-            "failed",
+            "word_perplexity", "eval_loss", "WER norm", "TER ↓", "MAE", "bits_per_byte",
+            "Fluency errors", "cpWER", "error rate", "MetricX-24", "failed",
         ],
         False,
     ),
     (
         [
-            "COMET-22-refA",
-            "chrF++",
-            "F1",
-            "exact_match",
-            "ours ↑",
-            "score",
-            "GEMBA-ESA",
-            "loss of accuracy ↑",
-            "rouge1",
-            "passed",
-            "success",
-            "resolved",
-            "win_rate",
+            "COMET-22-refA", "chrF++", "F1", "exact_match", "ours ↑", "score", "GEMBA-ESA",
+            "loss of accuracy ↑", "rouge1", "passed", "success", "resolved", "win_rate",
         ],
         True,
     ),
     (["judge", "quality", "loss of accuracy", "tower", "year", "sum"], None),
-)
+)  # fmt: skip
 def test_directions_are_what_names_say_or_asked_for(names, higher, read):
     for name in names:
         text = f"system,id,metric,score\nA,1,{name},4.5\n"

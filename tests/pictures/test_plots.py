@@ -282,13 +282,10 @@ def test_where_no_font_has_them_there_are_boxes_and_one_warning(monkeypatch):
 
 
 CURVES = {
-    "1": lambda: run(1),
-    "20": lambda: run(20),
-    "70": lambda: run(70),
-    "lower": lambda: run(50, True, NAMES[4], 77),
-    "worse": worse,
+    "1": lambda: run(1), "20": lambda: run(20), "70": lambda: run(70),
+    "lower": lambda: run(50, True, NAMES[4], 77), "worse": worse,
     "small": lambda: run(3, scale=1e-3),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("make", first(3, CURVES.values()), ids=CURVES)

@@ -23,14 +23,9 @@ from tests.helpers import apart, refuses
 from tests.markup import Markup
 
 HOSTILE = [
-    "<script>alert(1)</script>",
-    "</details></dl>",
-    "\"'><img src=//x onerror=alert(1)>",
-    "\u202eevil\u0000",
-    "&lt;b&gt; $title ${body}",
-    "\U0001f600 " + "long" * 900,
-    "two\nlines",
-]
+    "<script>alert(1)</script>", "</details></dl>", "\"'><img src=//x onerror=alert(1)>",
+    "\u202eevil\u0000", "&lt;b&gt; $title ${body}", "\U0001f600 " + "long" * 900, "two\nlines",
+]  # fmt: skip
 
 
 def compared(name="marks", n=60, names="AB", **options):
