@@ -83,168 +83,178 @@ def _core(name: str, commands: str, use: str = "", **more: Any) -> Option:
 _INPUT = "LOG... | FILE.npz... | -i OUT... -r REF..."
 COMMANDS = {
     "compare": Command(
-        "compare systems: differences with intervals and p-values", _INPUT,
+        "compare systems, with an interval and a p-value for each difference", _INPUT,
         ("-r ref.txt -i old.txt new.txt -m bleu chrf --baseline old", "logs/ --task 'mmlu*'"),
         "texts logs scored units drawn printed"),
     "estimate": Command(
-        "score systems, with intervals", _INPUT,
+        "compute the score of each system, with an interval", _INPUT,
         ("-r ref.txt -i system.txt -m chrf++", "scores.csv --groups document"),
         "texts logs scored units drawn printed"),
     "rank": Command(
-        "rank systems, with intervals and tiers of ties", _INPUT,
+        "rank systems, with an interval for each rank, and show which ones are tied", _INPUT,
         ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --clusters wmt25"),
         "texts logs scored units drawn printed"),
     "power": Command(
-        "plan a test set from a pilot: detectable differences, segments needed", _INPUT,
+        "compute from a pilot how many segments a test set needs", _INPUT,
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
         "texts logs units printed"),
     "gate": Command(
-        "decide if a new model may replace another; exit code 0 passed, 1 failed, 3 undecided, 4 "
-        "go on",
+        "decide if a new system may replace an old one; exit code 0 is passed, 1 failed, 3 "
+        "undecided, and 4 asks for more items",
         "NEW --baseline BASE --margin POINTS | NEW --at-least POINTS",
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1"),
         "texts logs units drawn printed"),
     "plan": Command(
-        "choose a subset of items that estimates the full score", _INPUT,
+        "choose a subset of the items from which the score on all items can be estimated", _INPUT,
         ("base/ --items 125 -o plan.json -o items.csv",
          "-r ref.txt -i a.txt b.txt c.txt --items 400 -o plan.json"),
         "texts logs printed"),
     "cases": Command(
-        "find the items with several trials that got worse, each tested separately", "NEW "
-                                                                                     "--baseline "
-                                                                                     "BASE",
+        "find the items on which a system got worse, if each item has several trials",
+        "NEW --baseline BASE",
         ("logs/new --baseline logs/old", "agents.csv --systems new --baseline old -o cases.csv"),
         "logs drawn printed", asks="cases"),
     "meta": Command(
-        "compare metrics by their agreement with people",
+        "compare metrics by how well they agree with people",
         "HUMAN LOG... | -i OUT... -r REF... --scores HUMAN",
         ("human.tsv metrics.tsv", "-r ref.txt -i systems/*.txt -m bleu chrf --scores human.csv"),
         "texts logs drawn printed"),
     "show": Command(
-        "show the contents of a log, table of scores or file of statistics or a result",
+        "show what is in a log, a table of scores, a file of statistics, or a result",
         "LOG... | FILE.npz... | RESULT.json",
         ("logs/", "scores.csv --metric acc"), "logs printed"),
     "extract": Command(
-        "save statistics, to compare them later without texts", "-i OUT... -r REF... -o FILE.npz",
+        "save the statistics of texts, to compare systems later without the texts",
+        "-i OUT... -r REF... -o FILE.npz",
         ("-r ref.txt -i system.txt -o system.npz",
          "-r ref.txt -i a.txt b.txt -m chrf -o chrf.npz"), "texts"),
     "demo": Command(
-        "compare four systems of the bundled sample; with --files write example files", "",
-        ("", "--files examples"), "printed"),
+        "compare four systems of the sample that comes with evalstats, or write example files",
+        "", ("", "--files examples"), "printed"),
     "guide": Command(
-        "print a guide for coding assistants: questions, commands, conclusions", "",
-        ("",), ""),
+        "print a guide for coding assistants: which command answers a question, and how to report "
+        "the result", "", ("",), ""),
 }  # fmt: skip
 
 #: Columns of help: the most, and the fewest beside an option.
 _WIDEST, _NARROWEST = 100, 20
-_OUTPUT = "txt md tex csv json html png pdf svg; also printed; repeatable"
+_OUTPUT = "txt md tex csv json html png pdf svg; may be given several times"
 _FORMS = "text|json|markdown|latex|html|csv"
 #: The options, under the headings of the help.
 OPTIONS = {
     "input": [
-        Option("LOG...", "logs", "a log, a folder, a table of scores, or FILE.npz"),
-        Option("-i, --input FILE...", "texts",
-               "outputs: one file per system, one segment per line"),
-        Option("-r, --references FILE...", "texts", "references: one or more files; - is standard "
-                                                    "input",
-               "texts"),
-        Option("--num-refs N", "texts", "number of tab-separated references per line of -r",
-               "texts rare"),
-        Option("--blank-is-absent", "texts",
-               "treat empty lines as absent references",
-               "texts rare"),
+        Option("LOG...", "logs", "logs, folders, tables of scores, or FILE.npz"),
+        Option("-i, --input FILE...", "texts", "one file per system, with one output per line"),
+        Option("-r, --references FILE...", "texts",
+               "one or more files of references, or - for stdin", "texts"),
+        Option("--num-refs N", "texts", "number of references in each line of -r, with tabs "
+                                        "between them (default: 1)", "texts rare"),
+        Option("--blank-is-absent", "texts", "treat an empty line as a missing reference, if "
+                                             "there are several references", "texts rare"),
         Option("-m, --metrics, --metric METRIC...", "texts logs",
-               "bleu (default) chrf chrf++ ter wer cer rougeL; for logs, patterns",
-               instead={name: {"help": "metrics of the logs"} for name in ("show", "cases")}),
-        Option("--systems PATTERN...", "logs", "systems to use, in order"),
+               "bleu (default), chrf, chrf++, ter, wer, cer, rougeL, or metrics in the logs, such "
+               "as 'acc*'",
+               instead={**{name: {"help": "metrics in the logs, such as 'acc*' (default: all)"}
+                           for name in ("show", "cases")},
+                        "extract": {"help": "bleu (default), chrf, chrf++, ter, wer, cer or "
+                                            "rougeL"}}),
+        Option("--systems PATTERN...", "logs", "systems to use, in this order (default: all)"),
         Option("--names NAME...", "texts show",
-               "names of systems; repeat a name for runs"),
-        Option("--task PATTERN...", "logs", "tasks in logs, such as 'mmlu*'", "log"),
-        Option("--filter PATTERN...", "logs", "filters of lm-evaluation-harness", "log rare"),
+               "names of systems (repeat a name for several runs)",
+               instead={"gate": {"use": "rare"}, "show": {"help": "names for the logs"},
+                        "extract": {"help": "names of the systems (default: from the files)"}}),
+        Option("--task PATTERN...", "logs", "tasks in logs, such as 'mmlu*' (default: all)", "log"),
+        Option("--filter PATTERN...", "logs", "filters of harnesses, such as strict-match "
+                                              "(default: all)", "log rare"),
         Option("--missing error|failure|intersect|available", "logs",
-               "what to do with missing items (default: error; crashes of agents fail)",
-               "log rare"),
+               "stop at missing items (default), count them as failed, use only shared items, or "
+               "use all scores", "log",
+               instead={"show": {"use": "log rare"}}),
         Option("--epochs EPOCHS", "logs",
-               "how to treat several answers per item (default: mean, or runs); repeatable",
-               "log rare", again=True),
+               "treatment of several answers to an item (default: mean, or runs if they are "
+               "numbered by run or seed); may be given several times", "log rare", again=True),
         Option("--human FILE|COLUMN", "units meta",
-               "people's scores of some of the items, to correct a judge's scores", "log rare",
+               "people's labels of some of the items, to correct a judge's scores",
+               "log rare",
                instead={"meta": {"typed": "--human METRIC", "use": "log",
-                                 "help": "metric with people's scores (default: the first)"}}),
+                                 "help": "metric with people's scores (default: the metric of "
+                                         "the first log)"}}),
         Option("--measure spa|pa|acc_eq|pearson|kendall", "meta",
-               "agreement on pairs of systems (spa, pa), or on outputs of a segment (default: spa)",
-               "argument"),
+               "measure of agreement on pairs of systems (spa, pa) or on the outputs of a segment "
+               "(default: spa)", "argument"),
         Option("--plan FILE", "scored gate",
-               "plan of the items on which systems were run (texts: other lines are empty)",
-               "rare"),
+               "file that evalstats plan wrote, if a system was run on these items only; the other "
+               "lines of its outputs are empty", "rare"),
         Option("--items N", "plan",
-               "number of items to run; on average, with groups", "argument", to="n"),
+               "number of items to run (with groups, their average number)", "argument", to="n"),
         Option("--how equal|active", "plan",
-               "equal probabilities, or more for items that are hard to predict (default: equal)",
-               "argument"),
+               "draw items with equal probabilities, or more often if they are hard to predict "
+               "(default: equal)", "argument"),
         Option("--scale log-odds|elo", "scored",
-               "scale of strengths from battles (default: log-odds)",
+               "scale of the strengths that are computed from battles (default: log-odds)",
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
-               "accept changes: version shots dataset arguments prompts; cautions: "
-               "missing labels empty alike unread unmoved floor scale", "rare"),
-        Option("--columns COLUMN=ROLE...", "logs", "roles of columns of tables, as in mine=score",
+               "accept other settings (version shots dataset arguments prompts), or cautions "
+               "(missing labels empty alike unread unmoved floor scale)", "rare"),
+        Option("--columns COLUMN=ROLE...", "logs", "roles of the columns of a table, such as "
+                                                   "mine=score", "log rare"),
+        Option("--lower-is-better METRIC...", "logs", "metrics in which lower scores are better",
                "log rare"),
-        Option("--lower-is-better METRIC...", "logs", "metrics for which lower scores are better",
+        Option("--higher-is-better METRIC...", "logs", "metrics in which higher scores are better",
                "log rare"),
-        Option("--higher-is-better METRIC...", "logs", "metrics for which higher scores are better",
-               "log rare"),
-        Option("-t, --test-set NAME", "texts", "test set of sacreBLEU in place of -r; needs -l",
-               "texts rare"),
+        Option("-t, --test-set NAME", "texts", "test set of sacreBLEU, such as wmt22, instead of "
+                                               "-r; give -l as well", "texts rare"),
         Option("-l, --language-pair SRC-TRG", "texts",
-               "such as en-de; TRG determines the tokeniser",
-               "texts rare"),
+               "languages, such as en-de; the second one chooses the tokeniser", "texts rare"),
         Option("--scores FILE...", "scored meta",
-               "scores of the systems and lines of -i, such as COMET", "texts rare",
+               "tables with more scores, such as COMET's, of the systems and lines of -i",
+               "texts rare",
                instead={"meta": {"help": "people's scores of the systems and lines of -i",
                                  "use": "texts"}}),
-        Option("--ids FILE", "extract", "file with one segment id per line"),
+        Option("--ids FILE", "extract", "file with the name of one segment per line"),
     ],
     "units": [
         _core("groups", "units plan meta", "label"),
         _core("strata", "units plan", "label rare"),
         Option("--unpaired", "compare rank gate",
-               "systems have different items; -r: one file per system",
+               "compare systems that have different items; -r then has one file per system",
                "rare"),
         _core("paired_runs", "compare rank gate", "argument rare"),
-        Option("--by NAME|FILE", "compare", "results per domain, and whether domains differ",
-               "label question rare"),
+        Option("--by NAME|FILE", "compare",
+               "print the results for each domain (a label, or a file of labels), and test whether "
+               "they differ", "label question rare"),
         _core("aggregate", "units", "rare"),
     ],
     "test": [
         _core("baseline", "compare power gate cases meta",
               instead={"gate": {"typed": "--baseline BASE",
-                                 "help": "the system in use: log, file of outputs, or name"},
+                                 "help": "log, file of outputs, or name of the system in use"},
                         "cases": {"typed": "--baseline BASE",
-                                  "help": "the system in use: a log, or a name"}}),
+                                  "help": "log, or name of the system in use"}}),
         _core("margin", "compare gate", "argument"),
         _core("recovery", "compare gate", "argument"),
-        Option("--at-least POINTS", "gate power", "the score to reach, without a baseline",
-               "argument"),
-        Option("--at-most POINTS", "gate power", "the score to stay below, if lower is better",
-               "argument rare"),
+        Option("--at-least POINTS", "gate power",
+               "score to reach, in points, without a baseline", "argument"),
+        Option("--at-most POINTS", "gate power",
+               "score not to exceed, in points, if lower is better", "argument rare"),
         Option("--on all|total", "gate",
-               "what must pass: all tasks, or total (default: all)",
+               "test every task, or only the total (default: all)", "argument"),
+        Option("--difference POINTS", "power", "true difference that you want to find, in points",
                "argument"),
-        Option("--difference POINTS", "power", "size of a true difference", "argument"),
         Option("--segments N", "power",
-               "number of segments or groups (default: pilot's)",
+               "number of segments (default: as in the pilot)",
                "argument", to="n_segments"),
-        Option("--trials N...", "power", "planned number of answers per item", "argument"),
-        Option("--width POINTS", "power", "planned width of the interval", "argument"),
-        Option("--price ITEM,TRIAL", "power",
-               "find the cheapest design at these prices",
+        Option("--trials N...", "power", "planned numbers of answers per item", "argument"),
+        Option("--width POINTS", "power", "width of the interval that you want, in points",
                "argument"),
-        Option("--power LEVEL", "power", "target power (default: 0.8)", "argument"),
+        Option("--price ITEM,TRIAL", "power",
+               "prices, such as 10,1, to find the cheapest design", "argument"),
+        Option("--power LEVEL", "power", "chance to find the difference (default: 0.8)",
+               "argument"),
         Option("--clusters simultaneous|wmt|wmt25", "rank",
-               "clusters by verdicts (default), or by WMT's tests of segments' scores", "rare"),
+               "clusters by the verdicts of the table, or by WMT's tests of the scores of "
+               "segments (default: simultaneous)", "rare"),
         _core("method", "scored", "argument rare"),
         _core("alternative", "compare power", "argument rare"),
         _core("adjustment", "compare rank", "argument rare",
@@ -252,36 +262,42 @@ OPTIONS = {
         _core("confidence_level", "scored power cases meta", "argument"),
         _core("significance_level", "power gate", "argument"),
         Option("--of N", "gate",
-               "planned number of items, or groups; allows looks before all have arrived",
+               "planned number of items, or of groups, if you test before all of them have arrived",
                "argument rare"),
-        Option("--looks N", "gate power", "planned number of looks (default of gate: 8)",
-               "argument rare"),
-        Option("--start N", "gate", "fewest items for a decision before the last look (default: "
-                                    "100 without --of, except for 0/1 scores)", "argument rare"),
-        Option("--state FILE", "gate", "JSON file of all looks so far; with --of N"),
+        Option("--looks N", "gate power", "planned number of looks at the results (default of "
+                                          "gate: 8)", "argument rare"),
+        Option("--start N", "gate", "number of items from which the gate may decide before the "
+                                    "last look (default: 100 without --of, unless scores are 0 or "
+                                    "1)", "argument rare"),
+        Option("--state FILE", "gate", "JSON file that keeps earlier looks at the results"),
         Option("--undecided pass|fail", "gate",
-               "count undecided as passed or failed: exit with 0 or 1, not with 3",
+               "count an undecided gate as passed or failed, with exit code 0 or 1 instead of 3",
                "argument rare"),
         _core("n_resamples", "drawn", "argument"),
         _core("rng", "drawn plan", "argument"),
     ],
     "output": [
-        Option("-o, --output FILE", "printed extract", _OUTPUT, again=True,
-               instead={"gate": {"help": f"xml {_OUTPUT}"},
+        Option("-o, --output FILE", "printed extract", f"write to a file that ends in {_OUTPUT}",
+               again=True,
+               instead={"gate": {"help": f"write to a file that ends in xml {_OUTPUT}"},
                         "extract": {"typed": "-o, --output FILE.npz", "help": "file to write",
                                     "again": False}}),
-        Option(f"-f, --format {_FORMS}", "printed", "form of the output (default: as -o, or text)",
+        Option(f"-f, --format {_FORMS}", "printed", "format (default: text, or as -o ends)",
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
-        Option("--verbose", "printed", "every column, all notes and signatures", forms="text"),
-        Option("-q, --quiet", "printed extract", "do not print sentences, nor what -o writes"),
-        Option("--describe", "compare estimate demo", "print the sentence for a method section"),
+        Option("--verbose", "printed", "print every column, all notes and all signatures",
+               forms="text"),
+        Option("-q, --quiet", "printed extract", "print no sentences, and with -o nothing at all",
+               instead={"extract": {"help": "do not print what was written"}}),
+        Option("--describe", "compare estimate demo", "print the text for a section on methods"),
         Option("--files FOLDER", "demo", "write the example files to this folder"),
         Option("--digits N", "printed",
-               "decimals of scores (default: two digits of the smallest error)",
+               "number of decimals of scores (default: enough for two digits of the smallest "
+               "error)",
                "rare", "text markdown latex"),
-        Option("--caption TEXT", "printed", "caption of a LaTeX float; title of a report",
+        Option("--caption TEXT", "printed", "caption of a LaTeX table, or title of a report",
                "rare", "latex html"),
-        Option("--label NAME", "printed", "label of a LaTeX float, for \\ref", "rare", "latex"),
+        Option("--label NAME", "printed", "label of a LaTeX table, which \\ref can use", "rare",
+               "latex"),
     ],
 }  # fmt: skip
 EVERY = [option for options in OPTIONS.values() for option in options]
@@ -293,11 +309,13 @@ def overview() -> str:
     commands = "\n".join(entry(name, command.about, 13) for name, command in COMMANDS.items())
     return f"""usage: evalstats COMMAND ...
 
-Is this difference real? Scores with intervals, differences with p-values.
+Is this difference real? evalstats computes scores with intervals, and
+differences with p-values.
 
 {commands}
 
-evalstats COMMAND --help shows its options; evalstats --version the version.
+evalstats COMMAND --help shows the options of a command, and
+evalstats --version shows the version.
 """
 
 

@@ -42,6 +42,31 @@ TOKENIZERS = (
     *(*BUNDLED_TOKENIZERS, "ja-mecab", "ko-mecab"),
     *("spm", "flores101", "flores200", "spBLEU-1K"),
 )
+#: Help for options of metrics.
+_METRIC_HELP = {
+    "lowercase": "lowercase the texts for BLEU",
+    "tokenize": f"BLEU's tokeniser: {' '.join(TOKENIZERS)}".replace("13a", "13a (default)"),
+    "smooth_method": "smoothing of BLEU if no n-gram of a length matches (default: exp)",
+    "smooth_value": "value for floor (default: 0.1) or add-k (default: 1) smoothing of BLEU",
+    "max_ngram_order": "length of the longest n-grams of BLEU (default: 4)",
+    "effective_order": "leave n-grams that are longer than the output out of BLEU",
+    "trg_lang": "language of the texts; BLEU has other tokenisers for zh, ja and ko",
+    "chrf_char_order": "length of the longest n-grams of characters in chrF (default: 6)",
+    "chrf_word_order": "length of the longest n-grams of words in chrF (default: 0; chrF++: 2)",
+    "chrf_beta": "weight of recall in chrF, relative to precision (default: 2)",
+    "chrf_lowercase": "lowercase the texts for chrF",
+    "chrf_whitespace": "keep whitespace as characters in chrF",
+    "chrf_eps_smoothing": "average the F-scores of all lengths of n-grams in chrF, as NLTK does",
+    "ter_normalized": "split off punctuation, and replace XML entities, for TER",
+    "ter_no_punct": "remove punctuation for TER",
+    "ter_asian_support": "split Chinese and Japanese text into characters for TER (with "
+    "--ter-normalized), or remove its punctuation (with --ter-no-punct)",
+    "ter_case_sensitive": "distinguish upper and lower case in TER",
+    "wer_lowercase": "lowercase the texts for WER",
+    "cer_lowercase": "lowercase the texts for CER",
+    "rouge_stemmer": "replace English words by their stems for ROUGE",
+    "rouge_measure": "measure that ROUGE averages over segments (default: fmeasure)",
+}
 _KINDS: list[type[Any]] = [kind for kind in BUILT_IN if kind.reads_text]
 #: Fields of text metrics by sacreBLEU's names of options, without a prefix for BLEU. Options that
 #: the metric's name sets are left out.
@@ -69,7 +94,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         _Parser("", []).error(f"there is no {command!r}; {hint}")
     headings = options_of(command)
     if any("-i" in option.flags for option in headings.get("input", [])):
-        headings["input"] += metric_options()
+        headings["input"] += metric_options(command)
     options = [option for entries in headings.values() for option in entries]
     parser = _Parser(command, options)
     # Options of other commands are None.
@@ -246,26 +271,27 @@ def _read(kind: str, text: str) -> Any:
 def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool) -> str:
     """Return the help of a command: one screen, or everything."""
     command = COMMANDS[name]
-    usage = f"usage: evalstats {name} {command.usage} [options]".replace("  ", " ")
-    lines = [folded(usage, len("usage: ")).lstrip(), ""]
+    usage = f"evalstats {name} {command.usage} [options]".replace("  ", " ")
+    lines = [f"usage: {folded(usage, len('usage: '))}", ""]
     lines += [f"  evalstats {name} {words}".rstrip() for words in command.examples]
     lines += ["", folded(f"{command.about[0].upper()}{command.about[1:]}.")]
-    more: dict[str, None] = {}
+    more: list[str] = []
     for heading, options in headings.items():
         lines += ["", f"{heading}:"]
         for option in options:
             is_rare = "rare" in option.use
-            if is_rare:
-                more[option.flags[0] if option.help else "options of metrics"] = None
+            if is_rare and option.commands:
+                more.append(option.flags[0])
             if everything or not is_rare:
                 lines.append(entry(option.typed, option.help))
     if more and not everything:
-        lines += ["", folded(f"more, with --help-all: {', '.join(more)}")]
+        last = "the options of metrics" if "texts" in command.takes.split() else more.pop()
+        lines += ["", folded(f"--help-all also shows {', '.join(more)} and {last}.")]
     return "\n".join([*lines, ""])
 
 
-def metric_options() -> list[Option]:
-    """Return an option for each field of each metric."""
+def metric_options(command: str) -> list[Option]:
+    """Return an option for each field of each metric; most are rare, in some commands all."""
     listed = []
     for kind, options in METRIC_OPTIONS.items():
         types = get_type_hints(kind)
@@ -275,9 +301,9 @@ def metric_options() -> list[Option]:
             known = {bool: "", int: "N", float: "NUMBER", str: "NAME"}[of_value]
             value = "|".join(field.metadata.get("choices", ())) or known
             flags = ", ".join([_SHORT[name], flag_of(name)] if name in _SHORT else [flag_of(name)])
-            help = f"of BLEU: {' '.join(TOKENIZERS)}" if name == "tokenize" else ""
-            use = "texts" if help else "texts rare"
-            listed.append(Option(f"{flags} {value}".rstrip(), "", help, use))
+            is_common = name == "tokenize" and command not in ("gate", "power", "meta")
+            use = "texts" if is_common else "texts rare"
+            listed.append(Option(f"{flags} {value}".rstrip(), "", _METRIC_HELP[name], use))
     return listed
 
 

@@ -91,7 +91,7 @@ def drawn(rng):
         systems = rng.sample(TEXTS, 1 if command == "gate" else rng.randint(2, 3))
         words = ["-r", *rng.sample(TEXTS, rng.randint(1, 2)), "-i", *systems]
         bases = (*TEXTS, "a") if command == "gate" else (*(name[:1] for name in systems), "nobody")
-        options += metric_options()
+        options += metric_options(command)
     else:
         logs = ("trials.csv",) if command == "cases" else LOGS
         words = rng.sample(BAD[4:] if rng.random() < 0.1 else logs, 1)
