@@ -143,11 +143,11 @@ def gate(
     allow_changes : str or sequence of str, optional
         What may differ between the logs beside the systems: ``"version"`` of a task, ``"shots"``,
         ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
-        scores of tasks that were not asked alike say little about the systems. Also what else makes
-        numbers invalid, with which no check passes: ``"missing"``, where one system lacks clearly
-        more items than the other, ``"labels"`` of people that are no random sample, ``"empty"``,
-        ``"alike"``, ``"unread"``, ``"unmoved"``, ``"floor"`` and ``"scale"``, which the page of
-        gates explains.
+        if tasks were asked differently, their scores show little about the systems. Also the kinds
+        of cautions with which a check may pass: ``"missing"``, if one system lacks clearly more
+        items than the other, ``"labels"``, if the items that people labelled are not a random
+        sample, ``"empty"``, ``"alike"``, ``"unread"``, ``"unmoved"``, ``"floor"`` and ``"scale"``,
+        which the page on gates explains.
 
     Returns
     -------

@@ -162,9 +162,9 @@ class Comparison(Listed[Difference]):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}
-    >>> result = es.compare(marks, metrics=es.Mean("marks"))
-    >>> print(f"{result['marks', 'B', 'A'].difference:.2f}", len(result), result.test)
+    >>> scores = {"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}
+    >>> result = es.compare(scores, metrics=es.Mean("quality"))
+    >>> print(f"{result['quality', 'B', 'A'].difference:.2f}", len(result), result.test)
     0.35 1 bootstrap
     """
 
@@ -229,7 +229,7 @@ class Comparison(Listed[Difference]):
         --------
         >>> import evalstats as es
         >>> scores = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 3.4]}
-        >>> result = es.compare(scores, metrics=es.Mean("marks"))
+        >>> result = es.compare(scores, metrics=es.Mean("quality"))
         >>> print(f"{result.correlation(result[0]):.2f}")
         0.99
         """

@@ -35,8 +35,8 @@ class Quantities:
     >>> import evalstats as es
     >>> from evalstats.analysis.options import Options
     >>> from evalstats.analysis.tasks import Task
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 5, 4.5, 4, 5], "C": [3.0, 4, 4, 4, 3, 5]}
-    >>> table = es.extract(marks, metric=es.Mean("marks"))
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 5, 4.5, 4, 5], "C": [3.0, 4, 4, 4, 3, 5]}
+    >>> table = es.extract(scores, metric=es.Mean("quality"))
     >>> (scores,) = Task([table]).drawn(Options(n_resamples=999))
     >>> pairs = scores.pairs([0, 0], [1, 2])    # B - A, C - A
     >>> scores.influence.shape, pairs.replicates.shape, pairs.n_differing.tolist()

@@ -71,8 +71,8 @@ class Suite:
     >>> rng = np.random.default_rng(1)
     >>> tasks = {}
     >>> for name, n in (("physics", 120), ("law", 400), ("history", 250)):
-    ...     marks = {"A": rng.random(n) < 0.6, "B": rng.random(n) < 0.7}
-    ...     tasks[name] = es.extract(marks, metric=es.Mean("acc"))
+    ...     scores = {"A": rng.random(n) < 0.6, "B": rng.random(n) < 0.7}
+    ...     tasks[name] = es.extract(scores, metric=es.Mean("acc"))
     >>> result = es.Suite(tasks).compare()
     >>> [d.task for d in result]
     ['physics', 'law', 'history', 'all 3 tasks']

@@ -74,7 +74,10 @@ class SentenceBLEU(Configured):
         to 1. The default is that of the package that the smoothing is named after: False for
         ``"add-k"`` and for NLTK's methods, which count such an order as one n-gram without a match.
 
-    An unknown name, a value out of range, and weights that do not sum to 1 raise an `InputError`.
+    Raises
+    ------
+    InputError
+        For an unknown name, a value out of range, and weights that do not sum to 1.
 
     Notes
     -----

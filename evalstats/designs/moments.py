@@ -99,34 +99,35 @@ class Moments(Summary):
     differing : array_like, shape (S, S), or (3, S, S), optional
         Number of units on which the statistics of two systems differ, which limits the degrees of
         freedom; for groups also the number of segments in these units, and the sum of its squares.
-        Without it, two systems are assumed to differ on all units, and a note says so.
+        Without it, two systems are assumed to differ on all units, and a note reports this.
     strata : sequence of str, optional
-        T names of strata, the units of which are their segments' own; ``aggregate`` is over these.
+        T names of strata. Each unit lies in one stratum, and ``aggregate`` combines the strata.
     unit : str
-        What the rows were: "segment", or what groups are called.
+        Name of a unit: "segment", or the name of the groups.
     sizes : array_like, shape (2,), or (T, 2), optional
-        Of groups: how many segments they have together, and the sum of the squares of the numbers
-        of each. By default all groups count alike.
+        For groups: their number of segments, and the sum of the squares of the number of segments
+        of each group. By default all groups have the same size.
     offsets : array_like, shape (S, k), optional
-        o, by default 0: numbers near the means of the statistics, less which products lose no
-        digits.
+        o, by default 0: numbers near the means of the statistics. They are subtracted so that
+        products do not lose digits.
     group_ids : ndarray of uint64, optional
         Hashes of the labels of the groups, which `of` keeps: ``a + b`` refuses a group that is in
         both.
     cautions : mapping of str to sequence of str or Caution, optional
-        What may make the statistics invalid, as `SegmentStatistics` has it.
+        Reasons why the statistics may be invalid, as in `SegmentStatistics`.
 
     Raises
     ------
     InputError
-        When shapes or numbers do not fit, such as squares whose sum is too small.
+        If shapes or numbers do not match, for example if a sum of squares is too small.
 
     Notes
     -----
-    The covariance is a difference, Σxxᵀ - ΣxΣxᵀ/n: numbers whose mean is many times their spread
-    lose digits, so that `of` and `moments_query` subtract offsets of what is not counted. Counts
-    are summed exactly. Systems are not compared where rounding may be a fifth of the variance of
-    their difference, which is then below some 1e-13 of the mean square (of 200 segments).
+    The covariance is a difference, Σxxᵀ - ΣxΣxᵀ/n. If the mean of numbers is many times their
+    spread, it loses digits, so `of` and `moments_query` subtract offsets from statistics that are
+    not counts. Counts are summed exactly. Systems are not compared if rounding may be a fifth of
+    the variance of their difference. This variance is then below about 1e-13 of the mean square
+    (for 200 segments).
 
     Examples
     --------

@@ -50,22 +50,26 @@ class Agreement(Metric):
       :math:`\delta_{ck}` 1 for different labels, the square of how many ratings lie between them
       (half of those at both ends included), or :math:`(c - k)^2` of numbers (Krippendorff, 2011).
 
-    0 if undefined, for example if all ratings are the same. The kappas are for two raters; AC1 and
-    alpha are for two or more raters, who may leave items out.
+    The score is 0 if it is undefined, for example if all ratings are the same. The kappas are for
+    two raters. AC1 and alpha are for two or more raters, who may leave items out.
 
     Parameters
     ----------
     labels : sequence of str or int, optional
-        All K labels, at least 2, in order. Leave it out for ``"interval-alpha"``, where ratings are
+        All K labels, at least 2, in order. Leave it out for ``"interval-alpha"``, whose ratings are
         numbers.
     measure : str
         One of the names above.
     ratings : bool
-        If True, an item is a row of ratings, one per rater, `None` if there is none, and there are
-        no references. Otherwise one rater's ratings are the outputs and the other's the references.
+        If True, an item is a row of ratings, one per rater, with `None` for an absent rating, and
+        there are no references. Otherwise one rater's ratings are the outputs, and the other
+        rater's are the references.
 
-    Repeated or missing labels and an unknown measure raise an `InputError`; `statistics` raises it
-    for unknown ratings and rows of different lengths.
+    Raises
+    ------
+    InputError
+        For repeated or missing labels and an unknown measure; `statistics` raises it for unknown
+        ratings and rows of different lengths.
 
     Examples
     --------
@@ -239,7 +243,10 @@ def ratings_by_item(items: object, raters: object, ratings: object) -> list[list
         N rows of R ratings, `None` if a rater did not rate an item; items and raters are in order
         of first occurrence.
 
-    Columns of different lengths, and two ratings of one item by one rater, raise an `InputError`.
+    Raises
+    ------
+    InputError
+        For columns of different lengths, and for two ratings of one item by one rater.
 
     Examples
     --------

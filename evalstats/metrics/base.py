@@ -70,7 +70,7 @@ class Configured:
 
 
 class Metric(Configured, ABC):
-    """A corpus score that is a function of summed per-segment statistics.
+    """A corpus score that is computed from statistics which are summed over segments.
 
     Subclasses set `name` and `columns` and implement `statistics` and `score`. Set
     `higher_is_better = False` for error rates, and override `gradient` for a closed form.

@@ -58,9 +58,12 @@ class BLEU(Metric):
     effective_order : bool
         Leave out orders longer than the output (recommended for single segments).
     trg_lang : str
-        Target language code; chooses the tokeniser for ``zh``, ``ja`` and ``ko``.
+        Target language code, which chooses the tokeniser for ``zh``, ``ja`` and ``ko``.
 
-    An unknown tokeniser or smoothing method, or a value out of range, raises an `InputError`.
+    Raises
+    ------
+    InputError
+        For an unknown tokeniser or smoothing method, and for a value out of range.
 
     Examples
     --------

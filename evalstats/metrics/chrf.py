@@ -55,7 +55,10 @@ class CHRF(Metric):
         Average F-scores over all orders, as in chrF++.py, Moses and NLTK, instead of precision and
         recall over the orders that both sides have.
 
-    A value out of range raises an `InputError`.
+    Raises
+    ------
+    InputError
+        For a value out of range.
 
     Examples
     --------

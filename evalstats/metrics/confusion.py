@@ -52,17 +52,18 @@ _ROUNDING = 1e-14
 class Confusion(Metric):
     r"""A score of predicted class labels: macro-, micro- or weighted F1, kappa, MCC and others.
 
-    With :math:`n_k` items that have class k both predicted and gold, :math:`P_k` with it predicted,
-    :math:`T_k` with it gold, and N items:
+    Of N items, :math:`P_k` have the predicted class k, :math:`T_k` have the gold class k, and
+    :math:`n_k` have both. The measures are
 
-    - ``"f1"``: :math:`2 n_k / (P_k + T_k)` of the class `positive`; so too ``"precision"``,
+    - ``"f1"``: :math:`2 n_k / (P_k + T_k)` for the class `positive`; likewise ``"precision"``,
       :math:`n_k / P_k`, ``"recall"``, :math:`n_k / T_k`, and ``"iou"``,
       :math:`n_k / (P_k + T_k - n_k)`;
     - ``"macro-f1"`` and so on: the mean over classes (``"miou"`` is ``"macro-iou"``);
       ``"weighted-f1"`` and so on: the mean with weights :math:`T_k / N`; ``"micro-f1"`` and so on:
       the rate computed from the sums over all classes;
-    - ``"accuracy"``: :math:`\sum_k n_k / N`; for label sets, the share that is entirely right;
-    - ``"balanced-accuracy"``: the mean recall of the classes that are gold;
+    - ``"accuracy"``: :math:`\sum_k n_k / N`; for label sets, the share of sets that are completely
+      right;
+    - ``"balanced-accuracy"``: the mean recall of the classes that occur in gold;
     - ``"kappa"``: :math:`(N \sum n_k - \sum P_k T_k) / (N^2 - \sum P_k T_k)` (Cohen, 1960);
     - ``"mcc"``: :math:`(N \sum n_k - \sum P_k T_k) /
       \sqrt{(N^2 - \sum P_k^2) (N^2 - \sum T_k^2)}` (Matthews, 1975; Gorodkin, 2004).
@@ -83,11 +84,14 @@ class Confusion(Metric):
         Whether an item is a confusion matrix `(K, K)` of counts with gold classes in rows, for
         example of the pixels of an image. There are no references then.
     absent : {"zero", "omit"}
-        How a macro-average treats a class that is neither gold nor predicted: as 0, or not at all
-        (scikit-learn without `labels`).
+        How a macro-average treats a class that is neither gold nor predicted: it counts as 0, or is
+        left out (as in scikit-learn without `labels`).
 
-    Repeated labels and an unknown measure or class raise an `InputError`; `statistics` raises it
-    for items with other labels.
+    Raises
+    ------
+    InputError
+        For repeated labels and an unknown measure or class; `statistics` raises it for items with
+        other labels.
 
     Examples
     --------

@@ -76,9 +76,9 @@ class WER(ErrorRate):
 
     .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
 
-    Words are what `str.split` gives; an edit inserts, deletes or replaces one (Levenshtein, 1966).
-    Above 100 is possible. Of several references, the one that needs the fewest edits is used, and
-    the shorter one on a tie.
+    `str.split` gives the words, and an edit inserts, deletes or replaces a word (Levenshtein,
+    1966). Lower is better, from 0 to above 100. If there are several references, the reference that
+    needs the fewest edits is used, and the shorter one on a tie.
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ class TER(ErrorRate):
 
     .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
 
-    with the edits against the reference that needs fewest and the average length of the references
-    (Snover, Dorr, Schwartz, Micciulla and Makhoul, 2006). Lower is better; above 100 is possible.
+    with the edits to the reference that needs the fewest, and the average length of the references
+    (Snover, Dorr, Schwartz, Micciulla and Makhoul, 2006). Lower is better, from 0 to above 100.
     Parameters, defaults and numbers are sacreBLEU's (Post, 2018).
 
     Parameters
@@ -259,8 +259,17 @@ def token_edits(
     Parameters
     ----------
     hypotheses, references : iterable of iterables
-        One sequence of tokens per segment, of any type, compared by ``==``. Bare strings raise an
-        `InputError`.
+        One sequence of tokens per segment, of any type, compared by ``==``.
+
+    Returns
+    -------
+    ndarray of int64, shape (N, 2)
+        Edits, and tokens of the reference.
+
+    Raises
+    ------
+    InputError
+        For strings instead of sequences of tokens.
 
     Examples
     --------

@@ -47,7 +47,10 @@ class Correlation(Metric):
         Numbers to subtract from predicted and gold numbers first. The score stays the same; use it
         if numbers are large and vary little, to keep precision.
 
-    Another kind raises an `InputError`; `statistics` raises it if a variance is lost in rounding.
+    Raises
+    ------
+    InputError
+        For another kind; `statistics` raises it if a variance is lost in rounding.
 
     Examples
     --------

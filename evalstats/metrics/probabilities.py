@@ -51,8 +51,11 @@ class Brier(Quotient):
         The K classes, at least 2, in the order of the columns of the probabilities, for example
         ``range(K)``; by default there are two outcomes, 0 and 1.
 
-    `statistics` raises an `InputError` for unknown labels and for numbers that are not
-    probabilities.
+    Raises
+    ------
+    InputError
+        For fewer than 2 labels; `statistics` raises it for unknown labels and for numbers that are
+        not probabilities.
 
     Examples
     --------
@@ -122,10 +125,13 @@ class ECE(Metric):
     Parameters
     ----------
     bins : int
-        From 1 to 10,000.
+        Number of bins, from 1 to 10,000.
 
-    `statistics` raises an `InputError` for confidences outside [0, 1] and answers other than 0 and
-    1.
+    Raises
+    ------
+    InputError
+        For another number of bins; `statistics` raises it for confidences outside [0, 1] and
+        answers other than 0 and 1.
 
     Examples
     --------
@@ -263,10 +269,12 @@ class Perplexity(_PerUnit):
     unit : {"token", "word", "byte", "character", "item"}
         What is counted.
     nll : bool
-        Whether rows hold *negative* log-likelihoods (losses, summed over the text).
+        Whether rows contain *negative* log-likelihoods (losses, summed over the text).
 
-    An unknown unit raises an `InputError`; `statistics` raises it for a wrong sign or a text
-    without units.
+    Raises
+    ------
+    InputError
+        For an unknown unit; `statistics` raises it for a wrong sign or a text without units.
 
     Examples
     --------

@@ -148,7 +148,10 @@ class Ratio(Quotient):
     zero_division : float
         The score if the denominator is 0.
 
-    Coefficients that are not finite, or not one per column, raise an `InputError`.
+    Raises
+    ------
+    InputError
+        For coefficients that are not finite, or not one per column.
 
     Examples
     --------

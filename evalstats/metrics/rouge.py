@@ -40,8 +40,8 @@ class ROUGE(Quotient):
     n-grams that both share. For ``"L"`` and ``"Lsum"``, h and r are numbers of tokens; hits are the
     length of a longest common subsequence (``"L"``), or, with sentences as lines, of the union of
     the longest common subsequences of each reference line with all output lines (``"Lsum"``) (Lin,
-    2004). Numbers are rouge_score's: tokens are runs of ASCII letters and digits in lower case, and
-    of several references the one with the best F is used.
+    2004). Numbers are the same as in rouge_score: tokens are runs of ASCII letters and digits in
+    lower case, and if there are several references, the reference with the best F is used.
 
     Parameters
     ----------
@@ -53,7 +53,10 @@ class ROUGE(Quotient):
     measure : {"fmeasure", "precision", "recall"}
         What is averaged.
 
-    Another variant or measure raises an `InputError`.
+    Raises
+    ------
+    InputError
+        For another variant or measure.
 
     Notes
     -----

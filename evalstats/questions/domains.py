@@ -69,10 +69,10 @@ class TaskTest(Record):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
-    >>> by = es.compare(marks, metrics=es.Mean("marks")).by(["x", "x", "x", "y", "y", "y"])
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
+    >>> by = es.compare(scores, metrics=es.Mean("quality")).by(["x", "x", "x", "y", "y", "y"])
     >>> print(by.heterogeneity()[0])
-    B - A (marks) on 2 strata: F(1, 2.5) = 0.60, p = 0.50
+    B - A (quality) on 2 strata: F(1, 2.5) = 0.60, p = 0.50
     """
 
     metric: str
@@ -107,8 +107,8 @@ class Heterogeneity(Several[TaskTest]):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
-    >>> by = es.compare(marks, metrics=es.Mean("marks")).by(["x", "x", "x", "y", "y", "y"])
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.2, 5, 4.4, 3.2, 4.1]}
+    >>> by = es.compare(scores, metrics=es.Mean("quality")).by(["x", "x", "x", "y", "y", "y"])
     >>> [test.system for test in by.heterogeneity()]
     ['B']
     """
@@ -412,8 +412,8 @@ class JointClaim(Result):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
-    >>> result = es.compare(marks, metrics=es.Mean("marks"))
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
+    >>> result = es.compare(scores, metrics=es.Mean("quality"))
     >>> result.joint("B", "A").significant
     True
     """

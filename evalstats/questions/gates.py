@@ -323,9 +323,9 @@ class GateCheck(Record):
     --------
     >>> import evalstats as es
     >>> old, new = [3.0, 4, 5, 4, 3, 5], [3.1, 4.1, 5, 4.1, 2.9, 5]
-    >>> (check,) = es.gate(new, old, metrics=es.Mean("marks"), margin=0.5)
+    >>> (check,) = es.gate(new, old, metrics=es.Mean("quality"), margin=0.5)
     >>> check.name, check.verdict, check.n_items
-    ('marks', 'passed', 6)
+    ('quality', 'passed', 6)
     >>> (check,) = es.gate([1] * 97 + [0] * 3, metrics=es.Mean("accuracy"), at_least=0.9)
     >>> check.verdict, check.score, check.low > 0.9
     ('passed', 0.97, True)
@@ -461,10 +461,10 @@ class Gate(Several[GateCheck]):
 
     Iterating gives `GateCheck`. A system whose true score is the number passes in about 5%: of 0/1
     scores in .000 to .058 (all outcomes of 30, 100 and 1,000 items, numbers .5, .9 and .99), of
-    means of 30 or 100 scores (normal, uniform, marks from 1 to 5, beta, exponential towards the
-    worst) in .039 to .065, and of lognormal ones towards the worst in .095 and .078. Where one item
-    in 20 or in 50 falls far below all others, few items miss them: .21 to .30 of 30, .03 to .12
-    of 100.
+    means of 30 or 100 scores (normal, uniform, scores from 1 to 5, beta, exponential towards the
+    worst score) in .039 to .065, and of lognormal scores towards the worst score in .095 and .078.
+    If one item in 20 or in 50 has a far lower score than all others, a small sample may not contain
+    any such item, and more systems pass: .21 to .30 with 30 items, and .03 to .12 with 100 items.
 
     Attributes
     ----------
@@ -489,7 +489,7 @@ class Gate(Several[GateCheck]):
     --------
     >>> import evalstats as es
     >>> old, new = [3.0, 4, 5, 4, 3, 5], [3.1, 4.1, 5, 4.1, 2.9, 5]
-    >>> gate = es.gate(new, old, metrics=es.Mean("marks"), margin=0.5)
+    >>> gate = es.gate(new, old, metrics=es.Mean("quality"), margin=0.5)
     >>> gate.verdict, gate.exit_code
     ('passed', 0)
     >>> gate = es.gate([1] * 97 + [0] * 3, metrics=es.Mean("accuracy"), at_least=0.9)

@@ -71,8 +71,8 @@ class Influence(Result):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
-    >>> print(es.compare(marks, metrics=es.Mean("marks")).influence()._notes()[0])
+    >>> scores = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
+    >>> print(es.compare(scores, metrics=es.Mean("quality")).influence()._notes()[0])
     Without the 1 segment (20%) that favours A most, the other is better.
     """
 
@@ -178,7 +178,7 @@ def influence_of(
     --------
     >>> import evalstats as es
     >>> scores = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
-    >>> found = es.compare(scores, metrics=es.Mean("marks")).influence()
+    >>> found = es.compare(scores, metrics=es.Mean("quality")).influence()
     >>> found.ids[0], found.sign_without
     ('4', ('4',))
     """

@@ -91,8 +91,8 @@ class Ranked(Record):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
-    >>> first = es.compare(marks, metrics=es.Mean("marks")).ranking()["B"]
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
+    >>> first = es.compare(scores, metrics=es.Mean("quality")).ranking()["B"]
     >>> first.rank, (first.low, first.high), first.tier
     (1.0, (1, 1), 'a')
     """
@@ -143,8 +143,8 @@ class Ranking(Several[Ranked]):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
-    >>> ranking = es.compare(marks, metrics=es.Mean("marks")).ranking("marks")
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [4.0, 5, 6, 4.9, 4, 6]}
+    >>> ranking = es.compare(scores, metrics=es.Mean("quality")).ranking("quality")
     >>> [(ranked.rank, ranked.system) for ranked in ranking], ranking.tied
     ([(1.0, 'B'), (2.0, 'A')], ())
     """

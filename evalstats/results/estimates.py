@@ -23,12 +23,12 @@ from evalstats.results.tabular import Table
 if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels
 
-#: Intervals that are made of resamples.
+#: Intervals that are computed from resamples.
 _DRAWN = ("bootstrap", "percentile")
 
 
 class _Scores(Result):
-    """One score or several: described, drawn and laid out alike."""
+    """The base of `Estimate` and `Estimates`, which are described, drawn and laid out equally."""
 
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods."""
@@ -37,7 +37,7 @@ class _Scores(Result):
         return methods_section(self._rows())
 
     def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:  # type: ignore[override]
-        """Draw the scores with their intervals: systems best first, or a row a task."""
+        """Draw the scores with their intervals: the best system first, or one row per task."""
         from evalstats.pictures import plots
 
         return plots.scores(self._rows(), metric, ax)
@@ -55,46 +55,46 @@ class _Scores(Result):
 class Estimate(_Scores):
     """A score with its confidence interval.
 
-    Two are equal when all fields but the replicates are, which the signature determines.
+    Two estimates are equal if all fields except the replicates are equal. The signature determines
+    the replicates.
 
     Attributes
     ----------
     metric, system, score : str, str, float
-        What was scored, and the corpus score on the observed segments.
+        Names of the metric and the system, and the corpus score of the observed segments.
     low, high, confidence_level, method : float, float, float, str
-        Confidence interval, the coverage that it aims at, and how it was made.
+        Bounds of the confidence interval, its confidence level, in (0, 1), and its method.
     standard_error : float
-        From the influence values.
+        Standard error of the score, from the influence values, in points of the score.
     n_segments, unit : int, str
-        How many units there are, and what a unit is: "segment", or what the file of scores calls
-        it; of groups the name of their label, or "group".
+        Number of units, and name of a unit: "segment", or its name in the file of scores; for
+        groups the name of their label, or "group".
     higher_is_better : bool
         Direction of the metric.
     signature : Signature
-        Everything needed to make the number again, a str.
+        Everything needed to compute the number again, a str.
     notes : tuple of str
-        What a careful reader should know.
+        Notes on the numbers, the most important first.
     segment_error : float or None
-        Where there are groups or runs: the standard error of independent segments and equal runs.
+        If there are groups or runs: the standard error for independent segments and equal runs.
     design_effect : float or None
-        Where there are groups: the squared ratio of `standard_error` to `segment_error` (Kish,
-        1965).
+        If there are groups: the squared ratio of `standard_error` to `segment_error` (Kish, 1965).
     effective_size : float or None
-        The number of segments over the design effect.
+        The number of segments divided by the design effect.
     run_error : float or None
-        Where there are several runs: the standard error that the choice of the runs alone gives.
+        If there are several runs: the standard error from the choice of the runs alone.
     task, aggregate : str, str or None
-        As of a `Difference`.
+        As in `Difference`.
     n_battles : int or None
-        Of an arena: in how many battles the system was.
+        In an arena: the number of battles of the system.
     replicates : ndarray, shape (B,)
-        Corpus scores of the resamples, drawn at the first look where the interval has not needed
-        them; empty for t, of several tasks, and after `from_json`.
+        Corpus scores of the resamples, which are drawn when you first use them. Empty for t, for
+        several tasks, and after `from_json`.
 
     Examples
     --------
     >>> import evalstats as es
-    >>> found = es.estimate([3.0, 4, 5, 4, 3, 5], metric=es.Mean("marks"))
+    >>> found = es.estimate([3.0, 4, 5, 4, 3, 5], metric=es.Mean("quality"))
     >>> print(f"{found.score:.2f} [{found.low:.2f}, {found.high:.2f}]")
     4.00 [3.17, 4.83]
     """
@@ -119,12 +119,12 @@ class Estimate(_Scores):
     task: str = ""
     aggregate: TotalName | None = None
     n_battles: Count | None = None
-    # They follow from the signature and the statistics, and an array has no hash.
+    # Not compared: they follow from the signature and the statistics, and arrays have no hash.
     draws: Draws = field(default=NONE, compare=False)
 
     @property
     def segment(self) -> str:
-        """What groups consist of; without groups the unit."""
+        """Name of the parts of a group; without groups the unit."""
         return self.signature.analysis.get("from", self.unit)
 
     @property
@@ -133,23 +133,24 @@ class Estimate(_Scores):
         return self.draws.values
 
     def prediction(self, n: int | None = None) -> Interval:
-        """Return the interval in which the score on another test set of n units lies.
+        """Return the interval in which the score of another test set of n units lies.
 
-        The interval of the estimate says which scores on the whole population agree with this test
-        set. Another test set errs as well: the distance of each bound from the score grows by
-        √(1 + N/n), N the number of units here. It is at `confidence_level` too.
+        The interval of the estimate contains the scores of the whole population that agree with
+        this test set. The score of another test set varies too, so the distance of each bound from
+        the score is √(1 + N/n) times as large, with N the number of units here. The confidence is
+        `confidence_level` too.
 
         Parameters
         ----------
         n : int, optional
             Segments, or groups, of the other test set, of the same kind, with strata and tasks in
-            the same proportions; by default as many as here. Where there are several runs it has
-            as many others, whose part of the variance does not depend on n.
+            the same proportions; by default as many as here. If there are several runs, the other
+            test set has as many other runs, whose part of the variance does not depend on n.
 
         Returns
         -------
         Interval
-            `low` and `high`; of 0/1 scores from 0 to the whole scale at most.
+            `low` and `high`; for 0/1 scores within the scale.
 
         Raises
         ------
@@ -158,8 +159,8 @@ class Estimate(_Scores):
 
         Notes
         -----
-        The page on choosing has how often it holds the score of other segments, and how much more
-        seldom the interval does.
+        The page on error rates shows how often a prediction contains the score of other segments,
+        and how often the interval of the estimate does.
 
         Examples
         --------
@@ -181,12 +182,12 @@ class Estimate(_Scores):
         return Interval(low, high)
 
     def _scale(self) -> float:
-        """Return what a share of 1 scores, from Wilson's bounds; infinite where they do not say.
+        """Return the score of a share of 1, from Wilson's bounds; infinite if it is unknown.
 
-        They are the roots of (1 + c)·y² - (2x + c·s)·y + x² for a score x on the scale s.
+        The bounds are the roots of (1 + c)·y² - (2x + c·s)·y + x² for a score x on the scale s.
         """
         if self.low <= 0 or self.high <= self.score:
-            # Of a score of s the upper bound is s itself, which no factor moves.
+            # For a score of s the upper bound is s itself, whatever the factor is.
             return inf
         c = self.score**2 / (self.low * self.high) - 1
         scale = ((self.low + self.high) * (1 + c) - 2 * self.score) / c
@@ -206,7 +207,7 @@ class Estimate(_Scores):
         ('wilson', 4)
         """
         details: dict[str, Any] = {
-            # That of influence values, whatever the interval is.
+            # The standard error comes from influence values, whatever the interval is.
             "standard_error": {"value": self.standard_error, "method": "analytic"},
             "confidence_interval": {
                 "lower": self.low,
@@ -223,24 +224,24 @@ class Estimate(_Scores):
 
 @dataclass(frozen=True, repr=False)
 class Estimates(_Scores, Listed[Estimate]):
-    """Several estimates: of systems, metrics, tasks; a sequence of `Estimate`.
+    """Several estimates, of systems, metrics and tasks; a sequence of `Estimate`.
 
-    ``estimates["BLEU", "A"]`` is that of a system under a metric, in any case, and
-    ``estimates["law", "BLEU", "A"]`` that on a task; what there is one of can be left out, and
-    without a task it is the total where there is one.
+    ``estimates["BLEU", "A"]`` is the estimate of a system under a metric (case is ignored), and
+    ``estimates["law", "BLEU", "A"]`` the estimate on a task. If there is only one task, metric or
+    system, its name can be left out. Without a task it is the total, if there is one.
 
     Attributes
     ----------
     estimates : tuple of Estimate
-        Task by task, in each metric by metric and system by system, and then the totals.
+        Task by task, within tasks by metric and system, and then the totals.
     notes : tuple of str
-        What a careful reader should know of all of them.
+        Notes on all estimates.
 
     Examples
     --------
     >>> import evalstats as es
-    >>> found = es.estimate({"A": [3.0, 4, 5], "B": [4.0, 4, 5]}, metric=es.Mean("marks"))
-    >>> [f"{e.system}: {e.score:.2f}" for e in found], f"{found['marks', 'B'].score:.2f}"
+    >>> found = es.estimate({"A": [3.0, 4, 5], "B": [4.0, 4, 5]}, metric=es.Mean("quality"))
+    >>> [f"{e.system}: {e.score:.2f}" for e in found], f"{found['quality', 'B'].score:.2f}"
     (['A: 4.00', 'B: 4.33'], '4.33')
     """
 

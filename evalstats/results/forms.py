@@ -1,6 +1,6 @@
 """The forms of every result: text, JSON and back, CSV, Markdown, LaTeX, HTML, pandas.
 
-All hold the same numbers. Names are made safe for each form (`files`).
+All forms contain the same numbers. Names are made safe for each form (`files`).
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="Result")
 R = TypeVar("R", bound=Any)
-#: Beyond these, decimals are rounding.
+#: More decimals than these are rounding errors.
 _MOST_DIGITS = 15
-#: Notes that are printed; the first are the most important.
+#: Number of notes that are printed; the first are the most important.
 _PRINTED_NOTES = 3
-#: Findings of scores, ranks, plans and other tests at most; all are in the tables.
+#: Largest number of findings on scores, ranks, plans and other tests; the tables have all.
 _MOST_FINDINGS = 12
 
 
 class Finding(NamedTuple):
-    """What is said first, which it is ("better", "worse", "open"), and how sure that is.
+    """A sentence that a report begins with, its kind ("better", "worse", "open"), and details.
 
-    A terminal has room for one line below: `brief`, or of one line that.
+    A terminal has room for one line below the sentence: `brief`, or the only line of `lines`.
     """
 
     said: str
@@ -51,21 +51,21 @@ class Finding(NamedTuple):
 
 
 class Result(Record):
-    """What can be written in every form; printed, and at the prompt, it is its table."""
+    """A result that can be written in every form; `print` and the prompt show its table."""
 
     def _rows(self) -> Sequence[Any]:
-        """Return the records, or results, of which it is made; by default itself alone."""
+        """Return the records, or results, that the result consists of; by default only itself."""
         return [self]
 
     def _parts(self) -> list[Result]:
-        """Return the results of which it is made, which is none of itself."""
+        """Return the other results that the result consists of."""
         return [row for row in self._rows() if isinstance(row, Result) and row is not self]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return [table for part in self._parts() for table in part._tables(digits)]
 
     def _brief(self, digits: int | None = None) -> list[Table]:
-        """Return the tables without what only a verbose table has."""
+        """Return the tables without the parts that only a verbose table has."""
         return [table.brief() for table in self._tables(digits) if not table.is_detail]
 
     def _records(self) -> list[dict[str, Any]]:
@@ -82,8 +82,8 @@ class Result(Record):
         return [*filter(None, lines), *(s for part in self._parts() for s in part._signatures())]
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
-        """Return cautions, the first notes and one line for the signatures, or all of both."""
-        # Cautions are never folded away.
+        """Return cautions, the first notes and one line for the signatures, or all of them."""
+        # Cautions are always printed.
         notes = sorted(distinct(self._notes()), key=lambda note: not note.startswith(CAUTION))
         n_cautions = sum(note.startswith(CAUTION) for note in notes)
         signatures = distinct(self._signatures())
@@ -104,9 +104,9 @@ class Result(Record):
         *,
         details: bool = False,
     ) -> Page:
-        """Return the tables with the lines around them, which every form is made of.
+        """Return the tables with the lines around them; every form is made from this page.
 
-        Cautions stand above the tables, and if asked for what was found; below them other notes.
+        Cautions are above the tables, and so are findings if requested; other notes are below.
         """
         digits = None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)
         tables = self._tables(digits) if details else self._brief(digits)
@@ -129,17 +129,17 @@ class Result(Record):
         return self._title()
 
     def _findings(self) -> list[Finding]:
-        """Return what a report says first, the surest before the rest."""
+        """Return the findings that a report begins with, the most certain first."""
         return []
 
     def _curves(self) -> list[Curve]:
-        """Return what a report draws above the tables, but for what tables draw themselves."""
+        """Return the figures of a report above the tables, except the figures of tables."""
         return []
 
     def _sections(self, texts: Texts) -> dict[str, str]:
-        """Return what else a report has, as HTML under names; texts of segments are shown there.
+        """Return other sections of a report, as HTML by name; they show the texts of segments.
 
-        What is under "Results" is folded away below the tables.
+        The section "Results" is folded, below the tables.
         """
         if texts:
             raise InputError("texts cannot be shown: this result has no segments")
@@ -151,19 +151,19 @@ class Result(Record):
         Parameters
         ----------
         ax : Axes or array of Axes, optional
-            Where to draw: one a table. By default a new figure.
+            Where to draw, one per table; by default in a new figure.
 
         Raises
         ------
         InputError
-            Where there is nothing to draw.
+            If there is nothing to draw.
         """
         from evalstats.pictures import plots
 
         return plots.tables(self._brief(), ax)
 
     def describe(self) -> str:
-        """Return the sentences for a paper's section on methods, where there are some."""
+        """Return the sentences for a paper's section on methods, or ""."""
         return " ".join(distinct(said for part in self._parts() if (said := part.describe())))
 
     def noting(self: T, *notes: str) -> T:
@@ -179,24 +179,24 @@ class Result(Record):
     def from_json(cls: type[T], text: str) -> T:
         """Return the result that `to_json` wrote, equal to it; replicates are not kept.
 
-        Safe for files from strangers: fields are of their types, numbers finite and in their range,
-        names printable and on one line, and what follows from other fields does; all else is an
-        `InputError`.
+        Safe for files from strangers: the types of fields are checked, numbers must be finite and
+        in their range, names printable and on one line, and fields must agree with one another.
+        Otherwise an `InputError` is raised.
 
         Examples
         --------
         >>> import evalstats as es
-        >>> result = es.compare({"A": [1, 2, 2], "B": [2, 2, 3]}, metrics=es.Mean("marks"))
+        >>> result = es.compare({"A": [1, 2, 2], "B": [2, 2, 3]}, metrics=es.Mean("quality"))
         >>> es.Comparison.from_json(result.to_json()) == result
         True
         """
         return convert.from_json(cls, text)
 
     def to_csv(self) -> str:
-        """Return the rows of `to_dataframe` as CSV; numbers are whole, names as they are.
+        """Return the rows of `to_dataframe` as CSV; numbers are not rounded, names not changed.
 
-        A spreadsheet computes text that begins like a formula (with = + - or @): import the columns
-        of names that strangers chose as text.
+        A spreadsheet computes text that begins like a formula (with = + - or @). If strangers chose
+        the names, import the columns of names as text.
         """
         stream = io.StringIO()
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
@@ -206,7 +206,7 @@ class Result(Record):
         return stream.getvalue()
 
     def to_dataframe(self) -> DataFrame:
-        """Return a pandas DataFrame, a row a record; needs the extra `pandas`."""
+        """Return a pandas DataFrame with one row per record; needs the extra `pandas`."""
         try:
             from pandas import DataFrame
         except ImportError as error:
@@ -226,12 +226,12 @@ class Result(Record):
     ) -> str:
         """Return the findings and the tables as `print` shows them.
 
-        `verbose` means every column, all notes, not the three that matter most, and every
-        signature. `digits` are decimals of scores and differences, 0 to 15; by default as many as
-        give the smallest standard error two digits. p-values have two significant digits, three
-        near the level, and at least `digits`. Without `findings` there are no sentences above the
-        tables. No line is longer than `width`, if one is given: what has no room is folded, left
-        out or cut, in this order. `print` gives the width of the terminal that it prints on.
+        `verbose` gives every column, all notes instead of the three most important, and every
+        signature. `digits` are decimals of scores and differences, 0 to 15; by default the smallest
+        standard error has two digits. p-values have two significant digits, three near the level,
+        and at least `digits`. Without `findings` there are no sentences above the tables. If
+        `width` is given, no line is longer: columns are folded, left out or cut, in this order.
+        `print` uses the width of the terminal.
         """
         return self._page(digits, verbose, findings, details=verbose).text(width, not verbose)
 
@@ -245,18 +245,18 @@ class Result(Record):
     ) -> str:
         r"""Return LaTeX tables, which need the package booktabs, with all notes as comments.
 
-        Each fits a column of two: where there is no room for all its columns, type is smaller, then
-        the columns go that one can do without, and a comment names them. With a caption, which is
-        plain text, the tables are one float, a ``table``, or where columns that matter have no room
-        a ``table*``; `label` is what ``\ref`` refers to, and needs a caption. Without one a table
-        goes on below itself. `digits` as in `to_text`.
+        Each table fits into one column of a two-column page. If there is not enough room, type is
+        smaller, and then columns that are not essential are left out; a comment names them. With a
+        caption, which is plain text, the tables are one float: a ``table``, or a ``table*`` if
+        essential columns do not fit. `label` is the target of ``\ref``, and needs a caption.
+        Without a caption a table continues below itself. `digits` as in `to_text`.
         """
         from evalstats.pictures import latex
 
         return latex.as_latex(self._page(digits, True, False), caption, label)
 
     def to_html(self, *, digits: int | None = None) -> str:
-        """Return an HTML page of its own, light or dark as the reader's system is.
+        """Return a complete HTML page, light or dark like the reader's system.
 
         `digits` as in `to_text`.
         """
@@ -270,28 +270,29 @@ class Result(Record):
         texts: Texts | None = None,
         title: str | None = None,
     ) -> None:
-        """Write a report: one HTML file to hand to a colleague, which loads nothing from elsewhere.
+        """Write a report for a colleague: a single HTML file that does not load anything else.
 
-        What was found stands first, in sentences; then figures, tables, strata, the segments that
-        drive each difference, notes and the method. It needs no JavaScript and no extra.
+        It begins with the findings in sentences. Then it has figures, tables, strata, the segments
+        that contribute most to each difference, notes and the method. It does not need JavaScript
+        or an extra.
 
         Parameters
         ----------
         path : str or path
-            Of the file, which is replaced when all is written; it ends in ``.html``, or at least
-            not as a file of another form does.
+            Path of the file, which is replaced when everything is written. It ends in ``.html``, or
+            at least not in the suffix of another form.
         texts : mapping of str to sequence of str, optional
-            What is shown of segments, by name: ``{"source": ..., "reference": ...}``, one text a
-            segment, or a mapping from ids to texts. Outputs and references are known where lists of
-            texts were compared; else the names of systems here bring them.
+            Texts of segments to show, by name: ``{"source": ..., "reference": ...}``, with one text
+            per segment, or a mapping from ids to texts. If lists of texts were compared, outputs
+            and references are known; otherwise give them here, under the names of the systems.
         title : str, optional
-            What the page is called; by default it says who is compared.
+            Title of the page; by default it names the systems that are compared.
 
         Raises
         ------
         InputError
-            For texts that fit no segments, and for a path that cannot be written or is that of
-            another form (``.pdf``).
+            If texts do not match the segments, and for a path that cannot be written or has the
+            suffix of another form (``.pdf``).
         """
         from evalstats.pictures.report import document
 
@@ -309,10 +310,10 @@ class Result(Record):
 
 
 class Several(Result, Generic[R]):
-    """A result that is several records."""
+    """A result that consists of several records."""
 
     def _rows(self) -> Sequence[R]:
-        """Return the records, which are its first field."""
+        """Return the records, which are in the first field."""
         rows: Sequence[R] = getattr(self, next(iter(vars(self))))
         return rows
 
@@ -321,7 +322,7 @@ class Several(Result, Generic[R]):
             raise InputError("it has no records")
 
     def _finding(self, row: R) -> Finding | None:
-        """Return what a report says first of a record."""
+        """Return the finding on a record that a report begins with."""
         return None
 
     def _findings(self) -> list[Finding]:
@@ -329,7 +330,7 @@ class Several(Result, Generic[R]):
         return [finding for finding in findings if finding is not None][:_MOST_FINDINGS]
 
     def __getitem__(self, index: Any) -> Any:
-        """Return the record of a place."""
+        """Return the record at a place."""
         return self._rows()[index]
 
     def __iter__(self) -> Iterator[R]:
@@ -337,7 +338,7 @@ class Several(Result, Generic[R]):
         return iter(self._rows())
 
     def __len__(self) -> int:
-        """Return the number of records, totals among them."""
+        """Return the number of records, including totals."""
         return len(self._rows())
 
 
@@ -345,7 +346,7 @@ class Listed(Several[R], Sequence[R]):
     """A sequence of records of tasks, metrics and systems, which are found by these names."""
 
     def _named(self, rows: Sequence[R], system: str, *others: str) -> R:
-        """Return the one among records of a task and a metric."""
+        """Return the record with these names among the records of a task and a metric."""
         raise NotImplementedError
 
     @overload
@@ -353,14 +354,14 @@ class Listed(Several[R], Sequence[R]):
     @overload
     def __getitem__(self, index: slice) -> tuple[R, ...]: ...
     def __getitem__(self, index: Any) -> Any:
-        """Return the record of names or of a place; for a slice, a tuple."""
+        """Return the record with these names or at a place; for a slice, a tuple."""
         if isinstance(index, (int, slice, np.integer)):
             return super().__getitem__(index)
         rows, names = named(self._rows(), index)
         return self._named(rows, *names)
 
     def _ipython_key_completions_(self) -> list[tuple[str, ...]]:
-        """Return the names that stand in brackets, for the TAB key of a notebook."""
+        """Return the names that can be in brackets, for the TAB key of a notebook."""
         keys: list[tuple[str, ...]] = []
         for row in self._rows():
             pair = tuple(filter(None, (row.system, getattr(row, "baseline", ""))))
@@ -369,7 +370,7 @@ class Listed(Several[R], Sequence[R]):
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """Names of the tasks; none where there is one without a name."""
+        """Names of the tasks; empty for a single task without a name."""
         return tuple(distinct(row.task for row in self.rows if row.task))
 
     @property
@@ -379,5 +380,5 @@ class Listed(Several[R], Sequence[R]):
 
     @property
     def totals(self) -> tuple[R, ...]:
-        """The totals: one of each system, or pair, and metric."""
+        """The totals, one for each metric and system, or pair."""
         return tuple(row for row in self._rows() if row.aggregate is not None)

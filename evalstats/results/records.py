@@ -1,6 +1,6 @@
-"""What an analysis finds, as plain records: numbers with their names, by which they are found.
+"""Records of the results of an analysis: numbers with names, and functions that find them by name.
 
-Tables (`layout`) and figures (`marks`) are made of them; `estimates` has what users get.
+`layout` makes tables of them, and `pictures.marks` figures; `estimates` has the results for users.
 """
 
 from __future__ import annotations
@@ -24,17 +24,22 @@ if TYPE_CHECKING:
     from evalstats.analysis.comparison import Comparison
     from evalstats.results.estimates import Estimate
 
-#: Units of another test set, at most.
+#: The largest number of units of another test set.
 _MOST_UNITS = 10**12
 
 
 class Interval(NamedTuple):
-    """Two bounds, both inside.
+    """A closed interval.
+
+    Attributes
+    ----------
+    low, high : float
+        The bounds, both included.
 
     Examples
     --------
     >>> import evalstats as es
-    >>> found = es.estimate([3.0, 4, 5, 4, 3, 5], metric=es.Mean("marks"))
+    >>> found = es.estimate([3.0, 4, 5, 4, 3, 5], metric=es.Mean("quality"))
     >>> low, high = found.prediction(60)
     >>> low < found.score < high
     True
@@ -45,34 +50,37 @@ class Interval(NamedTuple):
 
 
 def stretch(n_units: int, n: int | None) -> float:
-    """Return N/n, the variance on another test set of n units over that on N; 1 by default."""
+    """Return N/n, the ratio of the variance on a test set of n units to the variance on N units.
+
+    By default it is 1.
+    """
     return 1.0 if n is None else n_units / integer(n, "n", 1, _MOST_UNITS)
 
 
-#: Stands behind claims of which a note, which begins with it, says how often such are false.
+#: Footnote mark for claims whose error rate a note reports; the note begins with the mark.
 MARK = "†"
 #: Cautions with which no gate passes, unless they are accepted by name.
 BARRING = ("missing", "labels", "empty", "alike", "unread", "unmoved", "floor", "scale")
-#: What a `Caution` begins with, which is all that files keep of it.
+#: Every `Caution` begins with this; files keep only this and the sentence, not the kind.
 CAUTION = "Caution: "
-#: The level at which one system is said to lack more than another.
+#: The level at which a note reports that one system lacks more than another.
 _UNLIKE = 0.01
-#: Tests of 0/1 scores, which count.
+#: Tests of 0/1 scores, which count successes.
 COUNTED = ("mcnemar", "cluster-t", "miettinen-nurminen")
-#: What tests, intervals of scores and of differences, and totals are called in results.
+#: Names of tests, of intervals of scores and differences, and of totals in results.
 TestName = Annotated[str, one_of(("bootstrap", "t", "ar", "score", *COUNTED))]
 IntervalName = Annotated[
     str, one_of(("bootstrap", "percentile", "t", "wilson", "tango", *COUNTED[1:]))
 ]
 TotalName = Annotated[str, one_of(("micro", "macro", "weighted", "whole groups"))]
-#: What the verdict of a gate says of its system.
+#: The kind of a system, by the verdict of its gate.
 KINDS = {"passed": "better", "failed": "worse"}
 
 
 class Caution(str):
-    """A note on what may make the numbers invalid: in every form it stands before all other notes.
+    """A note on what may make the numbers invalid. In every form it is printed before other notes.
 
-    `kind` says what that is, in a word: "labels" that are not a random sample, "missing" items,
+    `kind` names the reason in a word: "labels" that are not a random sample, "missing" items,
     "changes" between systems, "errors", "runs" that are averaged, "empty" outputs, texts that are
     all "alike", or "unread" by the metric, other "texts" that are not what the metric takes them
     for, a score that is "unmoved" by the outputs, a baseline at the "floor" of its scale, shares
@@ -87,13 +95,13 @@ class Caution(str):
     kind: str
 
     def __new__(cls, said: str, kind: str = "") -> Caution:
-        """Return the sentence as a caution; one that is read from a file is one already."""
+        """Return the sentence as a caution; a sentence from a file begins with "Caution: "."""
         made = super().__new__(cls, said if said.startswith(CAUTION) else CAUTION + said)
         made.kind = kind
         return made
 
     def within(self, part: str) -> Caution:
-        """Return the same of a part: "Part 1 of 2: 20 of 200 outputs of A are empty."."""
+        """Return the caution for a part: "Part 1 of 2: 20 of 200 outputs of A are empty."."""
         return Caution(f"{part}: {self.removeprefix(CAUTION)}", self.kind)
 
     @property
@@ -109,7 +117,7 @@ def barring(notes: Iterable[str]) -> Caution | None:
 
 
 def accepting(notes: Iterable[str], kinds: Sequence[str]) -> list[str]:
-    """Return notes of which the cautions of these kinds are accepted: they bar no gate."""
+    """Return the notes with cautions of these kinds accepted, so that they do not bar a gate."""
     return [
         Caution(note, "accepted") if isinstance(note, Caution) and note.kind in kinds else note
         for note in notes
@@ -123,10 +131,10 @@ def lacking_unlike(
     both: int = 0,
     unit: str = "item",
 ) -> str:
-    """Say that one system clearly lacks more of its items than another; empty where none does.
+    """Return a sentence if one system clearly lacks more of its items than another, or "".
 
-    `both` are items that the two lack together. Of 62 and 2 of 200 this is "A lacks 62 of 200 items
-    and B 2 of 200, more than chance explains (p = 2.3e-16)".
+    `both` is the number of items that the two lack together. For 62 and 2 of 200 the sentence is "A
+    lacks 62 of 200 items and B 2 of 200, more than chance explains (p = 2.3e-16)".
     """
     shares = [n / max(size, 1) for n, size in zip(lacking, sizes, strict=True)]
     most, least = shares.index(max(shares)), shares.index(min(shares))
@@ -140,7 +148,7 @@ def lacking_unlike(
 
 
 class Record:
-    """A dataclass that turns into plain values, and in a notebook into a table of its fields."""
+    """A dataclass that can be turned into plain values; a notebook shows a table of its fields."""
 
     #: Properties that are written with the fields.
     derived: ClassVar[tuple[str, ...]] = ()
@@ -154,20 +162,20 @@ class Record:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        """Return HTML for a notebook, a row for each field."""
+        """Return HTML for a notebook, with one row per field."""
         own_text = [] if type(self).__str__ is object.__str__ else [str(self)]
         table = tabular.record_table(self._title(), self.to_dict())
         return tabular.Page([table], own_text).fragment()
 
 
-#: What is said of a pair: which system is better, or why that is not said.
+#: Verdicts on a pair: which system is better, or why there is no such verdict.
 VERDICTS = ("better", "worse", "no evidence", "identical", "cannot tell")
-#: What is said of a loss; nothing where neither a margin nor a recovery was asked for.
+#: Claims about a loss; empty without a margin and a recovery.
 _SAID_OF_LOSS = ("", "equivalent", "not worse", "not shown")
 
 
 def loss_claim(kept: float | None, equivalent: float | None, level: float) -> str:
-    """Return what is said of a loss, by the adjusted p-values of "not worse" and "equivalent"."""
+    """Return the claim about a loss, from the adjusted p-values of both claims."""
     if equivalent is not None and equivalent <= level:
         return "equivalent"
     return "not worse" if kept is not None and kept <= level else "not shown"
@@ -175,36 +183,37 @@ def loss_claim(kept: float | None, equivalent: float | None, level: float) -> st
 
 @dataclass(frozen=True, kw_only=True)
 class Claims(Record):
-    """What is shown of a loss: that it is within a margin, or that a share of the score is kept.
+    """Claims about a loss: that it is within a margin, or that a share of the score is kept.
 
-    These are fields of a `Difference`; where neither was asked for they are empty.
+    These are fields of a `Difference`. Without a margin and a recovery they are empty. P-values and
+    bounds are for this pair alone, except the adjusted p-values.
 
     Attributes
     ----------
     claim : {"equivalent", "not worse", "not shown", ""}
-        By the adjusted p-values.
+        The claim that the adjusted p-values support.
     pvalue_not_worse, pvalue_worse : float or None
-        Of the one-sided test that less is lost than the margin, or more kept than the recovery; and
-        of the opposite. Of this pair alone. `None` also where a limit was asked for and nothing can
-        be tested, which `Difference.unanswered` explains.
+        One-sided p-values, in (0, 1], of the claim that the loss is less than the margin (or that
+        more is kept than the recovery), and of the opposite. They are also `None` if there is a
+        limit that cannot be tested, which `Difference.unanswered` explains.
     pvalue_equivalence, equivalence_bound : float or None
-        Of a margin: the larger of its two one-sided tests, and the smallest margin within which the
-        two are shown to be equivalent. Of this pair alone.
+        With a margin: the larger p-value of its two one-sided tests, and the smallest margin for
+        which the two systems would be shown to be equivalent, in points of the score.
     loss_bound : float or None
-        Of a margin: the smallest loss that is ruled out, negative for one that is surely better. Of
-        this pair alone.
+        With a margin: the smallest loss that is ruled out, in points of the score. It is negative
+        if the system is shown to be better.
     recovery_bound : float or None
-        Of a recovery: the largest share of the baseline, at most 1, that is shown to be kept. Of
-        this pair alone.
+        With a recovery: the largest share of the baseline's score, at most 1, that is shown to be
+        kept.
     pvalue_not_worse_adjusted, pvalue_equivalence_adjusted : float or None
-        What claims are made by: adjusted for all pairs and tasks under the metric, the claims of
-        each kind apart.
+        P-values adjusted for all pairs and tasks under the metric, for each kind of claim
+        separately. The claim is made from these.
 
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.1, 4.1, 5, 4.1, 2.9, 5]}
-    >>> (d,) = es.compare(marks, metrics=es.Mean("marks"), margin=0.5)
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.1, 4.1, 5, 4.1, 2.9, 5]}
+    >>> (d,) = es.compare(scores, metrics=es.Mean("quality"), margin=0.5)
     >>> d.claim
     'equivalent'
     """
@@ -221,50 +230,54 @@ class Claims(Record):
 
     @property
     def is_tested(self) -> bool:
-        """Whether a limit was asked for and something can be said of it."""
+        """Whether there is a limit that can be tested."""
         return self.pvalue_not_worse is not None
 
 
 @dataclass(frozen=True)
 class Difference(Claims):
-    """A system against a baseline on a task, or in total, under one metric.
+    """The difference between a system and a baseline on a task, or in total, under one metric.
 
     Attributes
     ----------
     task, aggregate : str, str or None
-        The task, empty where there is one without a name; of a total its name, and then `aggregate`
-        says what it is ("macro", "micro" or "weighted").
-    metric, baseline, system, baseline_score, system_score : str, float
-        What was compared, and the corpus scores; `difference` is the second less the first.
+        Name of the task; empty for a single task without a name. For a total its name, and then
+        `aggregate` is its kind ("macro", "micro" or "weighted").
+    metric, baseline, system : str
+        Names of the metric and of the two systems.
+    baseline_score, system_score : float
+        Corpus scores of both; `difference` is the second minus the first.
     low, high, standard_error : float
-        Confidence interval, and standard error, of the difference.
+        Confidence interval and standard error of the difference, in points of the score.
     pvalue, pvalue_error : float
-        Of this comparison alone, in (0, 1], and its Monte-Carlo standard error; 0 where nothing was
-        drawn for it.
+        P-value of this comparison alone, in (0, 1], and its Monte-Carlo standard error, which is 0
+        if the p-value does not come from resamples.
     pvalue_adjusted : float
-        Adjusted for all comparisons under the same metric, on all tasks.
+        P-value adjusted for all comparisons under the same metric, on all tasks, in (0, 1].
     n_differing, n_units : int, int or None
-        The number of segments, or groups, whose statistics differ between the two systems; and of
-        how many. Both are all units of both systems where these are unpaired. `n_units` is `None`
-        where the error is not of units alone, as of several runs of each system.
+        Number of segments, or groups, whose statistics differ between the two systems, and number
+        of all. For unpaired systems both are the number of all units of both systems. `n_units` is
+        `None` if the error does not come from units alone, as with several runs of each system.
     higher_is_better : bool
         Direction of the metric.
     test, method : str
-        Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, in
-        groups "cluster-t", and of unpaired systems "miettinen-nurminen"; of several runs and of
-        very few units "t".
+        The test and the interval. For 0/1 scores they are "mcnemar" and "tango" by default,
+        "cluster-t" in groups, and "miettinen-nurminen" for unpaired systems; for several runs and
+        for very few units they are "t".
     verdict : {"better", "worse", "no evidence", "identical", "cannot tell"}
-        What is known of the system, by the adjusted p-value; "cannot tell" where no data on so few
-        units could make it small enough.
+        Verdict on the system, from the adjusted p-value. It is "cannot tell" if no scores on so few
+        units could make the p-value small enough.
     gained, lost : int or None
-        Of 0/1 scores: on how many segments only the system succeeds, and only the baseline.
+        For 0/1 scores: number of segments on which only the system succeeds, and on which only the
+        baseline does.
     claim, and other fields of `Claims`
-        What is shown of a margin or a recovery.
+        Claims about a margin or a recovery.
 
     Examples
     --------
     >>> import evalstats as es
-    >>> (d,) = es.compare({"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}, metrics=es.Mean("marks"))
+    >>> scores = {"A": [3.0, 4, 5, 4], "B": [3.5, 4.5, 5, 4.4]}
+    >>> (d,) = es.compare(scores, metrics=es.Mean("quality"))
     >>> print(f"{d.system} - {d.baseline} = {d.difference:.2f}, p = {d.pvalue:.3f}: {d.verdict}")
     B - A = 0.35, p = 0.250: cannot tell
     """
@@ -299,7 +312,7 @@ class Difference(Claims):
     ) -> Difference:
         """Return the difference of these fields, with its adjusted p-value and its verdict.
 
-        `least` is the smallest adjusted p-value that such a pair, whatever its scores, could have.
+        `least` is the smallest adjusted p-value that this pair could have with any scores.
         """
         difference = fields["system_score"] - fields["baseline_score"]
         verdict = "better" if (difference > 0) == fields["higher_is_better"] else "worse"
@@ -318,9 +331,9 @@ class Difference(Claims):
 
     @property
     def exact_pvalue(self) -> float | None:
-        """Of 0/1 scores the p-value of the exact form of McNemar's (1947) test, the sign test.
+        """The two-sided p-value of the exact form of McNemar's (1947) test, for 0/1 scores.
 
-        Two-sided; it takes all segments for independent.
+        This is the sign test; it assumes that all segments are independent.
         """
         if self.gained is None or self.lost is None:
             return None
@@ -333,29 +346,29 @@ class Difference(Claims):
 
     @property
     def winner(self) -> str | None:
-        """The system with the better score, significant or not; `None` when they tie."""
+        """The system with the better score, significant or not; `None` if they tie."""
         if self.difference == 0:
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
 
     @property
     def kind(self) -> str:
-        """What its verdict says of the system: "better", "worse" or "open"."""
+        """The verdict on the system in a word: "better", "worse" or "open"."""
         return self.verdict if self.verdict in ("better", "worse") else "open"
 
     def probability(self, n: int | None = None) -> float:
-        """Return how likely another test set of n units shows a difference of the same sign.
+        """Return the probability that a test set of n other units has a difference of equal sign.
 
-        ``Φ(|D| / (se·√(1 + N/n)))`` of the difference D on N units: from 0.5, where D is 0 or no
-        unit differs, to 1. The sign is that of the number, so that of TER it is the lower score
-        that stays lower.
+        It is ``Φ(|D| / (se·√(1 + N/n)))`` for the difference D on N units, from 0.5 (if D is 0 or
+        no unit differs) to 1. The sign refers to the number: for TER the lower score stays lower.
 
-        It is a plug-in: the true difference is taken to be near the observed one. That is the
-        posterior predictive probability where any true difference is as likely as any other. Of
-        systems that are close, and of pairs that were chosen for a large difference, it is too
-        high. Measured on all pairs of nine systems of WMT22 en-de, for as many others: of 100
-        segments BLEU .745 on average, and .649 of the other test sets had the same sign; of 300
-        .790 and .744, of 1,000 .854 and .840; chrF .768 and .717, .835 and .819, .902 and .902.
+        This plug-in estimate assumes that the true difference is near the observed difference. It
+        is the posterior predictive probability if every true difference is equally likely. It is
+        too high for systems that are close, and for pairs that were chosen for a large difference.
+        We measured it on all pairs of nine systems of WMT22 en-de, for as many other segments. For
+        BLEU on 100 segments it was .745 on average, and .649 of the other test sets had the same
+        sign; on 300 segments .790 and .744, and on 1,000 segments .854 and .840. For chrF the
+        numbers were .768 and .717, .835 and .819, and .902 and .902.
 
         Parameters
         ----------
@@ -363,16 +376,21 @@ class Difference(Claims):
             Segments, or groups, of the other test set, of the same kind, with strata and tasks in
             the same proportions; by default as many as here.
 
+        Returns
+        -------
+        float
+            In [0.5, 1].
+
         Raises
         ------
         InputError
-            For n below 1; and for any n where `n_units` is not known.
+            For n below 1, and for any n if `n_units` is not known.
 
         Examples
         --------
         >>> import evalstats as es
         >>> scores = {"A": [3.0, 4, 5, 4, 3, 2], "B": [3.1, 4.2, 5.1, 4.1, 2.8, 2.3]}
-        >>> (d,) = es.compare(scores, metrics=es.Mean("marks"))
+        >>> (d,) = es.compare(scores, metrics=es.Mean("quality"))
         >>> print(f"{d.probability():.2f} {d.probability(60):.2f}")
         0.85 0.92
         """
@@ -390,10 +408,9 @@ class Difference(Claims):
         check_bounds(self)
 
     def turned(self) -> Difference:
-        """Return the difference of the same two the other way round.
+        """Return the difference of the same two systems in the other direction.
 
-        A one-sided p-value, and what is shown of a margin, belong to one direction: the result has
-        no claim.
+        One-sided p-values and claims about a margin have a direction, so the result has no claim.
         """
         no_claims: dict[str, Any] = {field.name: field.default for field in fields(Claims)}
         return replace(
@@ -411,7 +428,7 @@ class Difference(Claims):
         )
 
     def unanswered(self, unit: str) -> str:
-        """Return why nothing is tested if a margin or a recovery was asked for."""
+        """Return why a margin or a recovery could not be tested."""
         if self.standard_error == 0:
             how = "differ by the same" if self.n_differing else "are equal"
             return f"all {plural(unit)} {how}, so the loss on others has no bound; more are needed"
@@ -443,7 +460,7 @@ def distinct(items: Iterable[str]) -> list[str]:
 
 
 def only(words: Iterable[str], otherwise: str) -> str:
-    """Return the one word that all are, or another where they differ."""
+    """Return the only word among some words, or another word if they differ."""
     different = set(words)
     return different.pop() if len(different) == 1 else otherwise
 
@@ -465,7 +482,7 @@ def by_pair(rows: Iterable[Difference]) -> dict[tuple[str, str], list[Difference
 
 
 def listed(parts: Iterable[str], most: int | None = None, word: str = "and") -> str:
-    """Return ``a, b and c``, or of more than so many ``a, b and 2 more``; with its last word."""
+    """Return ``a, b and c``, or ``a, b and 2 more`` if there are more than `most`."""
     parts = list(parts)
     if most is not None and len(parts) > most:
         parts[most:] = [f"{len(parts) - most} more"]
@@ -476,7 +493,7 @@ def listed(parts: Iterable[str], most: int | None = None, word: str = "and") -> 
 def first_few(
     lines: Iterable[str], between: str = "; ", most: int = 3, more: str | None = None
 ) -> str:
-    """Return the first of several lines, and how many more there are, as `more` says it.
+    """Return the first of several lines, and how many more there are, in the words of `more`.
 
     >>> first_few("abcde"), first_few("abcde", ", ", 2, " and others of {} more")
     ('a; b; c; and 2 more', 'a, b and others of 3 more')
@@ -487,9 +504,9 @@ def first_few(
 
 
 def decimals_of(rows: Iterable[Any], digits: int | None = None) -> dict[str, int]:
-    """Return the decimals of each metric: as many as give its smallest error two digits.
+    """Return the decimals of each metric, so that its smallest standard error has two digits.
 
-    What is left of rounding is no error: that of a perfect score asks for no decimals.
+    A standard error that only comes from rounding, as for a perfect score, does not count.
     """
     return {
         metric: tabular.decimals(map(_error_of, group), digits)
@@ -504,7 +521,7 @@ def _error_of(row: Any) -> float | None:
 
 
 def has_tasks(rows: Iterable[Any]) -> bool:
-    """Return whether rows are of several tasks."""
+    """Return whether there are rows of several tasks."""
     return len({row.task for row in rows}) > 1
 
 
@@ -519,7 +536,7 @@ def ranked(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 
 def mark_of(comparison: Comparison, score: Estimate) -> str:
-    """Return the mark of a claim about groups, or nothing: notes are all that files keep."""
+    """Return the footnote mark of a claim about groups, or ""; it is read from the notes."""
     noted = any(note.startswith(MARK) for note in comparison.notes)
     return f" {MARK}" if noted and score.unit != score.segment else ""
 
@@ -543,7 +560,7 @@ def counted(n: int, unit: str) -> str:
 
 
 def whole_sizes(estimates: Sequence[Estimate]) -> str:
-    """Return ``321 documents of 2,008 segments``, or ``480 to 500 segments`` of several systems."""
+    """Return ``321 documents of 2,008 segments``, or ``480 to 500 segments`` if sizes differ."""
     numbers, first = [e.n_segments for e in estimates], estimates[0]
     if min(numbers) < max(numbers):
         return f"{min(numbers):,} to {counted(max(numbers), first.unit)}"
@@ -558,7 +575,7 @@ def whole_sizes(estimates: Sequence[Estimate]) -> str:
 class Adjustment:
     """How the p-values of comparisons are adjusted, and which are adjusted together.
 
-    Rows are differences, or what they are made of: each has a task, an aggregate and a metric.
+    Rows are differences, or records for making them: each has a task, an aggregate and a metric.
     """
 
     rows: Sequence[Any]
@@ -569,12 +586,12 @@ class Adjustment:
 
     @cached_property
     def is_over_metrics(self) -> bool:
-        """Whether comparisons under all metrics are one family: a total is of several."""
+        """Whether comparisons under all metrics are one family, since a total combines them."""
         return is_mixed(self.rows)
 
     @cached_property
     def _sizes(self) -> dict[tuple[bool, bool | str], tuple[int, int]]:
-        """How many rows each family has, and of how many tasks, or totals, these are."""
+        """Number of rows in each family, and number of tasks, or totals, in these rows."""
         families = defaultdict(list)
         for row in self.rows:
             place = row.aggregate is not None, self.is_over_metrics or row.metric
@@ -582,36 +599,36 @@ class Adjustment:
         return {place: (len(parts), len(set(parts))) for place, parts in families.items()}
 
     def n_compared(self, row: Any) -> int:
-        """Return how many rows, or totals, are adjusted together with this one, itself included."""
+        """Return how many rows, or totals, are adjusted together with a row, which is included."""
         return self._sizes[row.aggregate is not None, self.is_over_metrics or row.metric][0]
 
     def factor(self, row: Any) -> int:
-        """Return what the adjustment multiplies the smallest p-value by."""
+        """Return the factor by which the adjustment multiplies the smallest p-value."""
         n, n_parts = self._sizes[row.aggregate is not None, self.is_over_metrics or row.metric]
         return {"none": 1, "max-t": n_parts}.get(self.name, n)
 
     def least(self, row: Any, test: str, n_differing: int, is_drawn: bool = False) -> float:
-        """Return the smallest adjusted p-value of units that can be swapped in so many ways.
+        """Return the smallest adjusted p-value if units can be swapped in so many ways.
 
-        Where swaps are drawn, there are as many as resamples.
+        If swaps are drawn, their number is the number of resamples.
         """
         sides = 2.0 if self.alternative == "two-sided" else 1.0
         alone = 0.0 if test in COUNTED else min(1.0, sides * 0.5**n_differing)
         return max(alone, is_drawn / (self.n_resamples + 1)) * self.factor(row)
 
     def is_apart(self, d: Difference) -> bool:
-        """Return whether its interval leaves 0 out and its verdict is no evidence."""
+        """Return whether the interval does not contain 0, although the verdict is "no evidence"."""
         is_two_sided = self.alternative == "two-sided"
         return is_two_sided and d.verdict == "no evidence" and not d.low <= 0 <= d.high
 
     @property
     def pvalue_name(self) -> str:
-        """What the p-value is called that verdicts are of: ``p (adjusted)``, or ``p``."""
+        """Return the name of the p-value that verdicts use: ``p (adjusted)``, or ``p``."""
         return "p" if self.name == "none" else "p (adjusted)"
 
 
 def is_mixed(records: Iterable[Any]) -> bool:
-    """Return whether a total is of several metrics, so that all rows belong together."""
+    """Return whether a total combines several metrics, so that all rows are one family."""
     rows = list(records)
     metrics = {row.metric for row in rows if row.aggregate is None}
     return any(row.metric not in metrics for row in rows)
@@ -620,9 +637,9 @@ def is_mixed(records: Iterable[Any]) -> bool:
 def oriented(comparison: Comparison, rows: Sequence[Difference]) -> list[Difference]:
     """Return differences as tables, figures and folds show them: the better system first.
 
-    The rows of a pair on several tasks have the direction of the total, and those of the only pair
-    under several metrics that of the first. Against a baseline, and of one-sided tests and claims,
-    differences have a direction of their own.
+    The rows of a pair on several tasks have the direction of the total. If there is one pair and
+    several metrics, rows have the direction of the first metric. If there is a baseline, a
+    one-sided test or a claim, the direction does not change.
     """
     directed = comparison.baseline is not None or comparison.alternative != "two-sided"
     if directed or comparison.margin is not None or comparison.recovery is not None:
@@ -637,9 +654,9 @@ def oriented(comparison: Comparison, rows: Sequence[Difference]) -> list[Differe
 
 
 def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
-    """Return the records of one metric; `None` stands for the only one.
+    """Return the records of one metric; `None` means the only metric.
 
-    It is called as it is printed, in any case, or as it was asked for: "chrf" is chrF2.
+    Its name is the printed name, in any case, or the name in the call: "chrf" for chrF2.
     """
     names = distinct(row.metric for row in rows)
     fitting = names if metric is None else [name for name in names if name == metric]
@@ -652,9 +669,9 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
 
 
 def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
-    """Return the records of a task, or a total; `None` is the last total (of all), or the task.
+    """Return the records of a task, or a total; `None` means the last total, or the only task.
 
-    A total is also found by what it is, "macro".
+    A total is also found by its kind, such as "macro".
     """
     if task is None:
         whole = {row.metric: row.task for row in rows if row.aggregate}
@@ -678,9 +695,9 @@ def of_pair(
     *more: str,
     is_turnable: bool = False,
 ) -> Difference:
-    """Return the only difference of a pair among those of a task and a metric.
+    """Return the only difference of a pair among the differences of a task and a metric.
 
-    A pair that was compared the other way round is turned, where that says the same.
+    A pair that was compared in the other direction is turned, unless the direction matters.
     """
     names = distinct(name for d in rows for name in (d.baseline, d.system))
     for argument, name in (("system", system), ("baseline", baseline)):
@@ -715,7 +732,8 @@ def of_pair(
 def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
     """Return the records of the task and the metric that a key begins with, and its other names.
 
-    A key is ``(task, metric, system, ...)``: what there is one of can be left out.
+    A key is ``(task, metric, system, ...)``. If there is only one task or metric, it can be left
+    out.
     """
     names = list(key) if isinstance(key, tuple) else [key]
     if not names or not all(isinstance(name, str) for name in names):
@@ -732,7 +750,7 @@ def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
 
 
 def check_pairs(c: Comparison) -> None:
-    """Refuse differences of other scores than the estimates, or of another kind."""
+    """Refuse differences that do not match the scores of the estimates, or their kind."""
     known = c.estimates.by_row
     if len(known) < len(c.estimates):
         raise InputError("estimates has one of them twice")
@@ -742,7 +760,7 @@ def check_pairs(c: Comparison) -> None:
         scores = [None if e is None else e.score for e in both]
         is_alike = c.baseline in (None, d.baseline)
         sizes = [e.n_segments for e in both if e is not None] or [0]
-        # Unpaired systems share none of their units.
+        # Unpaired systems do not share units.
         is_apart = d.n_differing == d.n_units == sum(sizes)
         if (
             scores != [d.baseline_score, d.system_score]
@@ -763,7 +781,7 @@ def _is_as_said(d: Difference, c: Comparison) -> bool:
     """Return whether verdict and claim of a difference follow from its other fields."""
     given, p, level = dict(vars(d)), d.pvalue_adjusted, c.significance_level
     del given["verdict"], given["pvalue_adjusted"]
-    # What is the least p-value that it could have is known of its statistics alone.
+    # The smallest p-value that it could have is only known from the statistics.
     verdicts = {Difference.made(given, p, level, least).verdict for least in (0.0, inf)}
     kept, equivalent = d.pvalue_not_worse_adjusted, d.pvalue_equivalence_adjusted
     is_limited = c.margin is not None or c.recovery is not None

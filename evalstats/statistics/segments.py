@@ -772,7 +772,7 @@ def unit_scores(metric: Metric, statistics: NDArray[Any]) -> NDArray[np.float64]
 
     Examples
     --------
-    >>> table = SegmentStatistics([[[3.0, 1], [0, 0]]], ("A",), Mean("marks"))
+    >>> table = SegmentStatistics([[[3.0, 1], [0, 0]]], ("A",), Mean("quality"))
     >>> unit_scores(table.metric, table.values).tolist()
     [[3.0, nan]]
     """

@@ -103,13 +103,16 @@ class References(Sequence[tuple[str, ...]]):
 
     Parameters
     ----------
-    references
-        One entry per segment: a string, or a list of strings with `None` for an absent one. An
-        empty string is a reference like any other: a segment whose correct translation is empty. A
+    references : sequence, or frame
+        One entry per segment: a string, or a list of strings with `None` for an absent reference.
+        An empty string is a reference like any other: the correct translation is then empty. A
         column of a frame is such a list. A frame has one column per reference stream, and missing
         cells are absent references.
 
-    A segment without any reference raises an `InputError`, as do entries of other types.
+    Raises
+    ------
+    InputError
+        For a segment without any reference, and for entries of other types.
 
     Examples
     --------
@@ -329,10 +332,17 @@ def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
     Parameters
     ----------
     *streams
-        One list per reference stream, all of N entries; `None` marks an absent reference.
+        One list per reference stream, each with N entries; `None` marks an absent reference.
 
-    Streams of different lengths raise an `InputError`, as do entries that are neither text nor
-    `None`.
+    Returns
+    -------
+    list of list
+        N entries, each a list of the references of a segment.
+
+    Raises
+    ------
+    InputError
+        For streams of different lengths, and for entries that are neither text nor `None`.
 
     Examples
     --------

@@ -212,8 +212,8 @@ class Selected(Record):
     --------
     >>> import evalstats as es
     >>> monitor = es.Monitor(metric=es.Mean("acc"))
-    >>> for step, marks in enumerate(([1, 0, 1, 1, 0, 1], [1, 1, 1, 1, 0, 1])):
-    ...     _ = monitor.check(step, marks)
+    >>> for step, scores in enumerate(([1, 0, 1, 1, 0, 1], [1, 1, 1, 1, 0, 1])):
+    ...     _ = monitor.check(step, scores)
     >>> monitor.selected.step, monitor.selected.n_checks
     (1, 2)
     """

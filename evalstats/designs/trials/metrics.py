@@ -383,7 +383,15 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
     k : int
         At least 1.
 
-    More right answers than answers, and fewer answers than k, raise an `InputError`.
+    Returns
+    -------
+    ndarray of float64, shape (N,)
+        Estimates in [0, 1].
+
+    Raises
+    ------
+    InputError
+        For more right answers than answers, and for fewer answers than k.
 
     Examples
     --------

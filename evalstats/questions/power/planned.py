@@ -230,8 +230,8 @@ class PairPower(Record):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.5, 5, 4.4, 3.2, 5.1]}
-    >>> (pair,) = es.power(marks, metrics=es.Mean("marks"), difference=0.2)
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.5, 5, 4.4, 3.2, 5.1]}
+    >>> (pair,) = es.power(scores, metrics=es.Mean("quality"), difference=0.2)
     >>> print(f"{pair.system} - {pair.baseline}: {pair.minimum:.2f}, {pair.power:.2f}")
     B - A: 0.33, 0.42
     """
@@ -306,8 +306,8 @@ class Power(Several[PairPower]):
     Examples
     --------
     >>> import evalstats as es
-    >>> marks = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.5, 5, 4.4, 3.2, 5.1]}
-    >>> plan = es.power(marks, metrics=es.Mean("marks"), difference=0.2)
+    >>> scores = {"A": [3.0, 4, 5, 4, 3, 5], "B": [3.5, 4.5, 5, 4.4, 3.2, 5.1]}
+    >>> plan = es.power(scores, metrics=es.Mean("quality"), difference=0.2)
     >>> plan.n_pilot, plan.target, plan.pairs[0].needed
     (6, 0.8, 12)
     """
