@@ -68,7 +68,7 @@ def test_one_cell_from_trials_to_table(tmp_path, capsys):
     low, high = (100 * x for x in binomtest(count, 3).proportion_ci(method="wilson"))
     said = tables.made(counts, "measured", cell, "p ≤ .05")
     assert said == f"{100 * count / 3:.1f}% [{low:.1f}, {high:.1f}] of 3"
-    assert "| normal, N = 30 | 3 |" in tables.made(counts, "table", "tails")
+    assert "| normal scores, N = 30 | 3 |" in tables.made(counts, "table", "tails")
 
 
 @pytest.mark.parametrize(("kind", "rise"), [("at once", 1.0), ("steadily", -0.5)])
