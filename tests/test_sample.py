@@ -46,9 +46,16 @@ def test_demo_writes_the_files_of_the_pages_and_the_command_to_begin_with(
     tmp_path, monkeypatch, typed
 ):
     target = tmp_path / "a folder"
-    said, command = typed("demo", "--files", target).splitlines()
-    assert said == f"The example files are in {target}. In this folder, run:"
+    said, there, command = typed("demo", "--files", target).splitlines()
+    assert said == f"The example files are in {shlex.quote(str(target))} now. Try them:"
+    monkeypatch.chdir(tmp_path)
+    assert shlex.split(there) == ["cd", str(target)]
     monkeypatch.chdir(target)
+    # In the folder itself there is nowhere to go.
+    assert typed("demo", "--files", ".").splitlines() == [
+        "The example files are in . now. Try them:",
+        command,
+    ]
     assert "no evidence" in typed(*shlex.split(command)[1:])
     assert {"ref.txt", "comet.csv", "base", "logs"} <= {path.name for path in target.iterdir()}
 

@@ -649,7 +649,9 @@ def as_pairs(
 ) -> list[tuple[int, int]]:
     """Return (baseline, system) as numbers of systems."""
     if len(systems) < 2:
-        raise InputError(f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}")
+        more = "; estimate scores a single system" if asking == "compare" and systems else ""
+        said = f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}{more}"
+        raise InputError(said)
     if baseline is None:
         return list(combinations(range(len(systems)), 2))
     first = systems.index(choice(baseline, systems, "baseline"))

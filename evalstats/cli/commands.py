@@ -13,6 +13,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import evalstats
@@ -21,7 +22,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
 from evalstats.checks import meant
 from evalstats.cli.flags import COMMANDS, flag_of, names_of
-from evalstats.cli.inputs import Input, Logs, log_at, read, system_names
+from evalstats.cli.inputs import Input, Logs, is_same, log_at, read, system_names
 from evalstats.cli.output import to_stdout
 from evalstats.cli.parser import Percent, metrics_of
 from evalstats.errors import InputError
@@ -232,7 +233,9 @@ def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
         from evalstats.data import examples
 
         examples.write(Path(options.files))
-        said = f"The example files are in {options.files}. In this folder, run:\n"
+        said = f"The example files are in {quote(options.files)} now. Try them:\n"
+        if Path(options.files).resolve() != Path.cwd():
+            said += f"cd {quote(options.files)}\n"
         said += "evalstats compare -r ref.txt -i old.txt new.txt --baseline old\n"
         to_stdout("" if options.quiet else said)
         return None
@@ -325,6 +328,11 @@ def _against_baseline(
     for kind in ("logs", "input"):
         paths = getattr(options, kind)
         # A path is one more input; a name is that of a system among them.
+        if paths and is_path and all(is_same(name, path) for path in paths):
+            raise InputError(
+                f"{paths[0]} and --baseline {name} are the same file or folder: give the new "
+                "outputs and the baseline as two different ones"
+            )
         if paths and is_path and name not in paths:
             if options.names and len(options.names) != len(paths):
                 raise InputError(

@@ -96,7 +96,8 @@ def _system(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str:
     """Return the system with this name or path."""
     if system := _known(name, systems, paths):
         return system
-    raise InputError(f"--baseline: there is no {name!r}; {meant(name, systems)}")
+    more = f"; to compare with {name}, give it among the inputs as well" if _exists(name) else ""
+    raise InputError(f"--baseline: there is no {name!r}; {meant(name, systems)}{more}")
 
 
 def _check_enough(
@@ -114,7 +115,21 @@ def _check_enough(
         )
     if name is not None:
         _system(name, systems, paths)
+        if len(systems) == 1:
+            raise InputError(
+                f"--baseline {name} is the only system, so there is nothing to compare it with; "
+                "give the outputs, or the log, of a second system"
+            )
     as_pairs(tuple(systems), None, options.command)
+
+
+def is_same(path: str, other: str) -> bool:
+    """Return whether two paths lead to the same file or folder."""
+    return _exists(path) and _exists(other) and Path(path).samefile(other)
+
+
+def _exists(path: str) -> bool:
+    return bool(path) and Path(path).exists()
 
 
 def files_of(options: argparse.Namespace) -> list[str]:

@@ -29,16 +29,17 @@ STANDARD = "-"
 FIGURES = ("png", "pdf", "svg")
 #: Options of forms, arguments of `to_text` and its like, which have no effect on others.
 _OF_FORMS = {option.name: option.forms.split() for option in EVERY if option.forms}
-#: What notes say of the library, as it is typed: calls, and arguments.
+#: Calls and arguments of the library in notes, as they are typed here.
 _CALLS = {
     "to_text(verbose=True)": "--verbose",
     "to_csv()": "-o all.csv",
+    "n_resamples=": "--resamples ",
     "plot()": "-o figure.png",
 }
 _ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@. -]+)\"")
 _ROLE = re.compile(r"\bcolumns=\{\"(\w+)\": \"(\w+)\"\}")
 #: Columns of sentences in a pipe or a file.
-_USUAL = 80
+_USUAL = 100
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 2.0
 

@@ -426,7 +426,7 @@ def _by_metric(
             *floor_notes(facts, [d for d in rows if d.verdict == "cannot tell"]),
             *size_notes(drawn),
             *gap_notes([drawn]),
-            *close_notes(close, adjustment.level, f"{drawn.name}: the"),
+            *close_notes(close, adjustment, f"{drawn.name}: the"),
             *(() if drawn.is_paired else unpaired_notes(comparison.estimates.rows)),
         ),
     )

@@ -93,7 +93,7 @@ class Result(Record):
         more = len(notes) - n_printed
         if more > 0:
             of_more = "1 more note" if more == 1 else f"{more} more notes"
-            notes = [*notes[:n_printed], f"{of_more}: to_text(verbose=True)."]
+            notes = [*notes[:n_printed], f"to_text(verbose=True) shows {of_more}."]
         return notes, [together(signatures)] if signatures else []
 
     def _page(

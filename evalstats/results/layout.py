@@ -320,7 +320,7 @@ def _rank_tables(
     pvalue = c.adjusted.pvalue_name if len(rows) > 1 else "p"
     notes = (f"better than: {pvalue} <= {c.significance_level:g}{mark}",)
     is_directed = c.alternative != "two-sided" or bool(rows[0].claim)
-    hints = () if n <= _IN_MATRIX else ("All pairs: to_csv().",)
+    hints = () if n <= _IN_MATRIX else ("to_csv() writes all pairs.",)
     if is_directed:
         score, interval, _ = _score_columns(best_first, places)
         columns: list[Column] = [
@@ -376,7 +376,7 @@ def _pair_matrix(
     ]
     columns += [(f"{j + 1} ", ">", [row[j] for row in cells]) for j in range(n)]
     note = f"{star} {name} <= {level:g}"
-    hint = "Intervals of the differences: to_csv()."
+    hint = "to_csv() writes the intervals of the differences."
     title = f"{rows[0].metric}: difference row - column above the diagonal, {name} below"
     return table_of(title, place, columns, (note,), hints=(hint,))
 

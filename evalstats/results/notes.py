@@ -442,13 +442,14 @@ def close_calls(
 
 
 def close_notes(
-    close: Sequence[tuple[Difference, float]], level: float, the: str = "The"
+    close: Sequence[tuple[Difference, float]], adjustment: Adjustment, the: str = "The"
 ) -> Iterator[str]:
     """Yield a note that a different seed could change these verdicts."""
+    level, more = adjustment.level, f"n_resamples={10 * adjustment.n_resamples + 9}"
     if len(close) > 1:
         yield (
             f"{the} p-values of {len(close)} pairs are so close to {level:g} that a different "
-            "seed could change these verdicts. Use more resamples."
+            f"seed could change these verdicts. Use more resamples: {more}."
         )
     elif close:
         ((d, error),) = close
@@ -456,7 +457,7 @@ def close_notes(
         pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
         yield (
             f"{pair}: p = {p} ± {error:.1g} (Monte-Carlo standard error). "
-            f"A different seed could change this verdict. Use more resamples."
+            f"A different seed could change this verdict. Use more resamples: {more}."
         )
 
 
@@ -532,7 +533,7 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
     ),
     (
         lambda f: close_calls(f.adjusting, f.differences) if f.adjusting else [],
-        lambda f, close: close_notes(close, f.adjusting.level if f.adjusting else 0.0),
+        lambda f, close: close_notes(close, f.adjusting) if f.adjusting else iter(()),
     ),
     (
         lambda f: [d for d in f.rows if d.verdict == "identical"],

@@ -164,12 +164,12 @@ class Page:
         width: int | None = None,
         is_short: bool = False,
         is_styled: bool = False,
-        opening: int | None = None,
+        of_sentences: int | None = None,
     ) -> str:
         """Return what a terminal shows, in lines of so many cells at most.
 
         If it `is_short` one line stands for the signatures; if it `is_styled` verdicts are bold,
-        and notes dim. What stands above has lines of `opening` cells if no width is given.
+        and notes dim. If no width is given, sentences have lines of `of_sentences` cells.
         """
         parts, left_out = [], dict[str, None]()
         for table in self.tables:
@@ -183,10 +183,11 @@ class Page:
         if is_short and signatures:
             more = "to_text(verbose=True) for the signature"
             signatures = [f"{self.short} · {more}" if self.short else more]
-        below = [_lines(text, width) for text in (*self.notes, *hints, *signatures)]
+        below = [_lines(text, width or of_sentences) for text in (*self.notes, *hints)]
+        below += [_lines(text, width) for text in signatures]
         sentences = []
         for verdict, more in self.above:
-            said = _lines(f"{verdict} {more}".strip(), width or opening)
+            said = _lines(f"{verdict} {more}".strip(), width or of_sentences)
             n = len(printable(verdict))
             sentences.append(f"{_BOLD}{said[:n]}{_PLAIN}{said[n:]}" if is_styled and n else said)
         above = "\n".join(sentences)

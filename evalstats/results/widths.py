@@ -13,8 +13,9 @@ from unicodedata import combining, east_asian_width
 
 #: No terminal is taken to be narrower.
 _NARROWEST = 40
-#: Where a line may end: after blanks, and after the bars of signatures.
-_BREAK = re.compile(r"(?<=\s)(?=\S)|(?<=[^\s|]\|)(?=[^\s|])")
+#: Where a line may end: after blanks, but not within ``p < 0.0001``; and after the bars of
+#: signatures.
+_BREAK = re.compile(r"(?<=\s)(?<![<>=≤≥±] )(?![<>=≤≥±] )(?=\S)|(?<=[^\s|]\|)(?=[^\s|])")
 #: Where a line of a header may end: after blanks; and, in names, also after these signs.
 _BETWEEN_WORDS, _IN_NAMES = re.compile(r"(?<= )"), re.compile(r"(?<=[ /_-])(?=[^ ])")
 #: What makes type bold or dim, and takes no room.

@@ -240,13 +240,23 @@ def test_tables_of_scores_are_called_by_what_tells_their_files_apart(tmp_path, t
     assert '"x.b.y"' in named
 
 
-def test_findings_in_a_pipe_are_lines_of_80_columns(examples_folder, typed, monkeypatch):
+def test_sentences_in_a_pipe_are_lines_of_100_columns(examples_folder, typed, monkeypatch):
     monkeypatch.chdir(examples_folder)
     monkeypatch.delenv("COLUMNS", raising=False)
-    above, table, *_ = typed(
-        *["compare", "-r", "ref.txt", "-i", "old.txt", "new.txt", "-m", "bleu"]
-    ).split("\n\n")
+    words = f"compare {OLD_NEW} --groups documents.txt --verbose".split()
+    above, table, below = typed(*words).split("\n\n")
     assert above.startswith("No evidence that new differs from old in BLEU")
-    assert len(above.splitlines()) > 1
-    assert all(len(line) <= 80 for line in above.splitlines())
     assert "no evidence" in table
+    *notes, signature = below.splitlines()
+    assert len(notes) >= 2
+    assert len(signature) > 100
+    assert max(map(len, (*above.splitlines(), *notes))) <= 100
+
+
+def test_no_line_ends_between_a_sign_and_its_number():
+    """Defect: a line ended in "p <", and the next began with 0.0001."""
+    for width in range(40, 60):
+        lines = widths.wrapped("The difference is far from 0, with p < 0.0001 and n = 480.", width)
+        assert " ".join(lines).endswith("with p < 0.0001 and n = 480.")
+        assert any("p < 0.0001" in line for line in lines)
+        assert any("n = 480" in line for line in lines)

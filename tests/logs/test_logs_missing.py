@@ -238,7 +238,10 @@ def test_trials_that_crashed_on_one_side_bar_a_gate(tmp_path, crashed):
     new, old = tmp_path / "new.csv", tmp_path / "old.csv"
     code, text, _ = gated([new, "--baseline", old], tmp_path)
     n = int(np.sum(is_crash))
-    assert (code, f"new lacks {n} of 400 answers and old 0 of 400" in text) == (3, True)
+    said = f"new lacks {n} of 400 answers and old 0 of 400"
+    assert (code, said in text) == (3, True)
+    compared = es.compare_logs([old, new], baseline="old", n_resamples=99)
+    assert said in " ".join(compared.cases().notes)
     assert gated([new, "--baseline", old, "--allow-changes", "missing"], tmp_path)[0] == 0
     code, text, _ = gated([new, "--baseline", old, "--missing", "failure"], tmp_path)
     assert ("counted as failed" in text, "answers and old" in text) == (

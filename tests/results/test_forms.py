@@ -78,7 +78,7 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     # More systems than a page has room for have no matrix.
     result = comparison(tuple("abcdefghijklm"), n_resamples=99)
     assert "above the diagonal" not in str(result)
-    assert "All pairs: to_csv()." in str(result)
+    assert "to_csv() writes all pairs." in str(result)
 
 
 def test_many_metrics_of_one_pair_are_one_table():
@@ -93,7 +93,7 @@ def test_many_metrics_of_one_pair_are_one_table():
 def test_three_notes_and_one_signature_are_printed_and_all_on_request():
     result = replace(two_metrics(), notes=tuple("abcde"))
     lines = result.to_text(findings=False).splitlines()
-    assert lines[-5:-1] == ["a", "b", "c", "2 more notes: to_text(verbose=True)."]
+    assert lines[-5:-1] == ["a", "b", "c", "to_text(verbose=True) shows 2 more notes."]
     assert lines[-1].startswith("seed 12345 · evalstats ")
     every = result.to_text(verbose=True, findings=False).splitlines()
     assert every[-7:] == [*"abcde", *result.signatures]
@@ -106,7 +106,7 @@ def test_three_notes_and_one_signature_are_printed_and_all_on_request():
 
 def test_hints_at_other_calls_are_comments_of_a_paper_and_not_in_a_report():
     many = comparison(tuple("abcdefghijklm"), n_resamples=99)
-    for result, hint in ((many, "All pairs: to_csv()"),):
+    for result, hint in ((many, "to_csv() writes all pairs"),):
         assert hint in result.to_text(verbose=True)
         latex = result.to_latex().splitlines()
         shown = [line for line in latex if not line.startswith("%")]
@@ -258,9 +258,10 @@ def test_numbers_are_never_a_negative_zero_and_pvalues_never_zero():
 def test_notes_say_when_monte_carlo_error_straddles_the_level(p, adjusted, noted):
     result = comparison("abc")
     d = replace(result.differences[0], pvalue=p, pvalue_adjusted=adjusted, pvalue_error=0.005)
-    close = close_calls(replace(result, differences=(d,)).adjusted, (d,))
-    notes = close_notes(close, result.significance_level)
-    assert any("different seed could change this verdict" in note for note in notes) == noted
+    adjustment = replace(result, differences=(d,)).adjusted
+    notes = close_notes(close_calls(adjustment, (d,)), adjustment)
+    said = f"this verdict. Use more resamples: n_resamples={10 * adjustment.n_resamples + 9}."
+    assert any(note.endswith(said) for note in notes) == noted
 
 
 # HTML

@@ -81,7 +81,7 @@ def test_each_limit_has_its_sentence(scores, options, notes):
     shown = str(result).splitlines()
     assert all(note in shown for note in result.notes[:3])
     assert all(note in result.to_text(verbose=True) for note in result.notes)
-    assert ("1 more note: to_text(verbose=True)." in shown) == (len(notes) == 4)
+    assert ("to_text(verbose=True) shows 1 more note." in shown) == (len(notes) == 4)
 
 
 def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere():
@@ -246,7 +246,7 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     assert all(" rating †: +" in verdict.said for verdict in against._findings())
     matrix = es.compare(marks(5, gap=2.0), groups=few, **options).to_text(verbose=True)
     assert "4 of 4 †" in matrix
-    assert "\n† p (adjusted) <= 0.05\nIntervals" in matrix
+    assert "\n† p (adjusted) <= 0.05\nto_csv() writes" in matrix
     assert "*" not in matrix
     # Neither one pair, nor many documents, nor segments.
     pair = {name: scores[name] for name in ("s0", "s1")}

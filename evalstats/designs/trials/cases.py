@@ -27,6 +27,7 @@ from evalstats.results.convert import Count, FreeText, Level, Share, one_of
 from evalstats.results.forms import Finding, Several
 from evalstats.results.notes import span
 from evalstats.results.records import (
+    Caution,
     Record,
     by_metric,
     counted,
@@ -510,7 +511,9 @@ class Cases(Several[Case]):
         title = f"{self.metric}, {self.system} - {self.baseline}: {len(self.worse)} worse and "
         title += f"{len(self.better)} better of {counted(len(self.cases), self.unit)}"
         more = len(self.cases) - len(shown)
-        hints = (f"{more:,} more {plural(self.unit)}: to_csv().",) if more else ()
+        are = "is" if more == 1 else "are"
+        said = f"{counted(more, f'more {self.unit}')} {are} not shown; to_csv() writes them all."
+        hints = (said,) if more else ()
         return [table_of(title, shown, columns, hints=hints)]
 
     def _notes(self) -> list[str]:
@@ -571,7 +574,8 @@ def cases_of(
     test, pvalues, least = _tested(trials, right, level)
     adjusted = tarone_holm(pvalues, least)
     _, scores = evaluation.with_segments(first, "cases")
-    unit, notes = scores.units.segment, []
+    unit = scores.units.segment
+    notes: list[str] = [note for note in evaluation.notes if isinstance(note, Caution)]
     # The smallest p-value of a single item, which changed completely.
     reached = least * np.searchsorted(np.sort(least), least * _SAME, side="right")
     if np.min(reached) > level:
