@@ -71,8 +71,8 @@ def compare(
         One label (a domain, a language) per segment: segments are resampled within strata, so that
         each keeps its size. Each group must lie in one stratum.
     aggregate : {"micro", "macro"} or mapping
-        The score of all segments together, or the mean of the scores of all strata, or their mean
-        with weights, as in `estimate`.
+        The score of all segments together, or the mean of the scores of all strata, or a weighted
+        mean of these scores, as in `estimate`.
     paired : bool
         `False` if each system has its own segments, in any number: answers to different items, or
         from different users. References, groups and strata are then mappings from systems. Each
@@ -105,7 +105,7 @@ def compare(
         Confidence level of the intervals, in (0, 1). Adjusted p-values up to 1 - `confidence_level`
         are significant.
     margin : float, optional
-        The difference that matters, above 0, in points of each metric. The result then says which
+        The difference that matters, above 0, in points of each metric. The result then shows which
         pairs are *equivalent* (the difference lies within ± margin: two one-sided tests,
         Schuirmann, 1987; Lakens, 2017) and which systems are *not worse* (no loss of the margin or
         more: non-inferiority). The p-values of these claims are adjusted for all pairs (and tasks)
@@ -120,10 +120,10 @@ def compare(
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` uses fresh entropy. `seed` is accepted too. By default 12345.
     executor : concurrent.futures.Executor, or int, optional
-        Where to work: an executor, or so many threads of this process; by default all its cores.
-        Changes no bit of the result.
+        The executor that does the work, or a number of threads of this process; by default all
+        cores are used. It does not change any bit of the result.
     progress : bool or callable, optional
-        True shows how far the work is: a bar if tqdm is installed, otherwise a line on standard
+        If True, the progress is shown: a bar if tqdm is installed, otherwise a line on standard
         error. A function is called as ``progress(done, total, label)`` while the work goes on.
 
     Returns

@@ -136,16 +136,17 @@ def estimate(
         The score of all segments together; the mean of the scores of all strata; or a weighted
         mean, with one weight per stratum, ``{label: weight}``.
     method : {"bootstrap", "t"}
-        Interval: the middle of the replicates, widened for few units (expanded percentile;
-        Hesterberg, 2015), and for 0/1 scores Wilson's (1927); or t from the influence values,
-        without resampling. Several runs of a system always use t.
+        The interval is the middle of the replicates, wider if there are few units (expanded
+        percentile; Hesterberg, 2015), and Wilson's (1927) for 0/1 scores. With ``"t"`` it is a t
+        interval from the influence values, without resampling. Several runs of a system always use
+        t.
     confidence_level : float
-        In (0, 1).
+        Confidence level of the intervals, in (0, 1).
     executor : concurrent.futures.Executor, or int, optional
-        Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
-        or all its cores. Changes no bit of the result.
+        The executor (threads, processes, Dask, MPI) that does the work, or a number of threads of
+        this process; by default all cores are used. It does not change any bit of the result.
     progress : bool or callable, optional
-        True shows how far the work is: a bar if tqdm is installed, otherwise a line on standard
+        If True, the progress is shown: a bar if tqdm is installed, otherwise a line on standard
         error. A function is called as ``progress(done, total, label)`` while the work goes on.
 
     Returns

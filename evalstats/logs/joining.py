@@ -166,7 +166,24 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
 def estimate_logs(logs: Logs, **options: Unpack[EstimatedLogs]) -> Estimates:
     """Score one or several systems on one or several tasks, with intervals.
 
-    Parameters are the same as for `compare_logs`, and options as for `Suite.estimate`.
+    Parameters
+    ----------
+    logs, task, metric, filter, system, missing, epochs, directions, columns, human
+        As in `compare_logs`.
+    groups, strata, aggregate
+        As in `compare_logs`.
+    **options
+        As in `evalstats.estimate`, or, for several tasks, in `Suite.estimate`.
+
+    Returns
+    -------
+    Estimates
+        An `Estimate` for each task, metric and system, and then the totals.
+
+    Raises
+    ------
+    InputError
+        If logs cannot be read or joined, or if options do not work with several tasks.
 
     Examples
     --------

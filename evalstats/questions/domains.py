@@ -104,6 +104,11 @@ class TaskTest(Record):
 class Heterogeneity(Several[TaskTest]):
     """Whether differences differ between tasks; iterating gives a `TaskTest` per pair and metric.
 
+    Attributes
+    ----------
+    tests : tuple of TaskTest
+        One record per pair and metric.
+
     Examples
     --------
     >>> import evalstats as es

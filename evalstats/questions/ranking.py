@@ -271,6 +271,11 @@ class Ranking(Several[Ranked]):
 class Rankings(Several[Ranking]):
     """Rankings, one per metric; iterating gives `Ranking`.
 
+    Attributes
+    ----------
+    rankings : tuple of Ranking
+        In the order of the metrics.
+
     Examples
     --------
     >>> import evalstats as es

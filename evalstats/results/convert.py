@@ -1,7 +1,7 @@
 """Records to plain values and back, by the types of their fields.
 
-What is read may come from anybody: every field is of its type, numbers are finite and in its range,
-text printable and on one line. Anything else is an `InputError` that says where it is.
+A file may come from anybody, so fields must have their type, numbers must be finite and in their
+range, and text printable and on one line. Otherwise an `InputError` names the place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Rule(NamedTuple):
-    """What a value must be beside its type, in words and as a test."""
+    """A condition on a value besides its type, in words and as a test."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -34,17 +34,17 @@ def one_of(words: tuple[str, ...]) -> Rule:
     return Rule(f"one of {', '.join(words)}", words.__contains__)
 
 
-#: Text from anywhere, which need not be printable.
+#: Text of users, which need not be printable.
 _FREE = Rule("text", lambda text: True)
 FreeText = Annotated[str, _FREE]
-#: A probability, or a part of a whole; the level of a test, or of an interval: one of 1e-300 less
-#: than 1 is written as 1.
+#: A probability, or a part of a whole; the level of a test, or of an interval, which may be so near
+#: 1 that it is written as 1.
 Share = Annotated[float, Rule("from 0 to 1", lambda x: 0 <= x <= 1)]
 Level = Annotated[float, Rule("above 0 and at most 1", lambda x: 0 < x <= 1)]
-#: A size, and one that may be 0, as errors and deviations.
+#: A size above 0, and a size that may be 0, such as errors and deviations.
 Size = Annotated[float, Rule("above 0", lambda x: x > 0)]
 NotNegative = Annotated[float, Rule("at least 0", lambda x: x >= 0)]
-#: How many there are, of what there is at least one, and of what there may be none.
+#: A number of things, at least 1, and a number that may be 0.
 _MOST = 2**63
 Count = Annotated[int, Rule("at least 1 and below 2**63", lambda n: 1 <= n < _MOST)]
 Whole = Annotated[int, Rule("at least 0 and below 2**63", lambda n: 0 <= n < _MOST)]
@@ -53,9 +53,9 @@ _MOST_TEXT = 100_000
 
 
 def _fields(kind: Any) -> tuple[tuple[Field[Any], Any], ...]:
-    """Return the fields that count for equality, which arrays do not, with their types.
+    """Return the fields that are compared (arrays are not), with their types.
 
-    Those that a record shares with others are the last.
+    Fields that a record shares with others come last.
     """
     hints, annotated = get_type_hints(kind, include_extras=True), vars(kind)["__annotations__"]
     ordered = sorted(fields(kind), key=lambda field: field.name not in annotated)
@@ -66,7 +66,7 @@ _typed: Callable[[Any], tuple[tuple[Field[Any], Any], ...]] = cache(_fields)
 
 
 def plain(value: Any) -> Any:
-    """Return plain values; of a record also what it derives, and what its `_plain` adds."""
+    """Return plain values; for a record also its derived values, and additions of its `_plain`."""
     if is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field, _ in _typed(type(value))]
         names += getattr(value, "derived", ())
@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
 
 
 def row(record: Any, kind: Any = None) -> dict[str, Any]:
-    """Return a record as a row of a table: records within it side by side, without lists."""
+    """Return a record as a row of a table: inner records side by side, and no lists."""
     cells: dict[str, Any] = {}
     for field, hint in _typed(kind or type(record)):
         value = None if record is None else getattr(record, field.name)
@@ -92,7 +92,7 @@ def row(record: Any, kind: Any = None) -> dict[str, Any]:
 
 
 def from_json(kind: type[T], text: object) -> T:
-    """Return the record that was written as JSON; an `InputError` says what could not be read."""
+    """Return the record that was written as JSON, or raise an `InputError`."""
     if not isinstance(text, str):
         raise InputTypeError(f"text must be a str of JSON, got {type(text).__name__}")
     try:
@@ -109,7 +109,7 @@ def from_json(kind: type[T], text: object) -> T:
 
 
 def json_of(text: str) -> object:
-    """Return what JSON holds; of two values under one key, Python would lose the first."""
+    """Return the values in JSON; a key that occurs twice is refused."""
     parsed: object = _DECODER.decode(text)
     return parsed
 
@@ -161,12 +161,12 @@ def record_of(kind: type[T], parsed: object, where: str = "") -> T:
     return made
 
 
-#: Derived sentences, whose words each version has of its own.
+#: Derived sentences, which may have other words in other versions.
 _IN_WORDS = ("reason",)
 
 
 def _check_same(parsed: Any, made: Any, where: str) -> None:
-    """Refuse what is unknown, or derived and does not follow from what it is derived from."""
+    """Refuse unknown values, and derived values that do not follow from the others."""
     if isinstance(parsed, dict) and isinstance(made, dict):
         for name, value in parsed.items():
             at = f"{where}.{name}".lstrip(".")
@@ -182,7 +182,7 @@ def _check_same(parsed: Any, made: Any, where: str) -> None:
 
 
 def _value(value: Any, hint: Any, where: str) -> Any:
-    """Return a value of the type, and in the range, that a field says."""
+    """Return a value with the type and in the range of a field."""
     if (inner := _without_none(hint)) is not hint:
         return None if value is None else _value(value, inner, where)
     if get_origin(hint) is Annotated:
@@ -209,7 +209,7 @@ def _value(value: Any, hint: Any, where: str) -> Any:
 
 
 def _scalar(value: Any, hint: Any, where: str) -> Any:
-    """Return text, a number or a truth value of the type that a field says."""
+    """Return text, a number or a truth value of the type of a field."""
     if isinstance(hint, type) and issubclass(hint, str):
         text = label(value, where, _MOST_TEXT) if value != "" else value
         return text if hint is str else hint.of(text)  # type: ignore[attr-defined]
@@ -222,7 +222,7 @@ def _scalar(value: Any, hint: Any, where: str) -> Any:
 
 
 def _without_none(hint: Any) -> Any:
-    """Return X of ``X | None``; any other type as it is."""
+    """Return X for ``X | None``, and any other type unchanged."""
     if get_origin(hint) not in (Union, UnionType):
         return hint
     (inner,) = [kind for kind in get_args(hint) if kind is not type(None)]

@@ -31,9 +31,9 @@ def as_markdown(page: Page) -> str:
         parts.append("\n".join(lines + (["", *notes] if notes else [])))
     below = list(map(markdown_line, page.notes))
     for line in map(printable, page.signatures):
-        # A code span stands between more backticks than there are anywhere in it.
+        # A code span needs more backticks around it than it contains.
         fence = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
-        # One blank on either side is taken off again.
+        # Markdown removes one blank on either side.
         pad = " " if len(fence) > 1 or line.startswith(" ") else ""
         below.append(f"{fence}{pad}{line}{pad}{fence}")
     listed = "\n".join(f"- {line}" for line in below)
@@ -41,25 +41,25 @@ def as_markdown(page: Page) -> str:
     return "\n\n".join([*above, *parts, listed]).rstrip() + "\n"
 
 
-#: All but printable ASCII and the ends of lines.
+#: All characters except printable ASCII and line ends.
 _RARE = re.compile(r"[^\n -~]")
-#: Signs of Markdown's lines, of GitHub's tables, links, formulas and mentions; those of its blocks.
+#: Special characters in lines of Markdown and GitHub, and at the beginning of blocks.
 _MARKDOWN = re.compile(r"[\\|*_`~<>\[\]&$#@]|:(?=//)|(?<=www)\.")
 _BLOCK = re.compile(r"^(\d*)([-+=.)])")
 
 
 def markdown(text: str) -> str:
-    """Return text for a cell, in which what may mean something in Markdown is escaped."""
+    """Return text for a cell, with the special characters of Markdown escaped."""
     return _MARKDOWN.sub(r"\\\g<0>", printable(text))
 
 
 def markdown_line(text: str) -> str:
-    """Return text for a line of its own, which is no list, heading or code in it either."""
+    """Return text for a separate line, which does not become a list, a heading or code."""
     return _BLOCK.sub(r"\1\\\2", markdown(text.strip()))
 
 
 def as_json(values: object, indent: int | None) -> str:
-    """Return JSON in which all that does not show is escaped, not its first 32 signs only."""
+    """Return JSON in which all invisible characters are escaped."""
     text = json.dumps(values, indent=indent, ensure_ascii=False, allow_nan=False)
     return _RARE.sub(lambda match: json.dumps(c)[1:-1] if is_unseen(c := match[0]) else c, text)
 
@@ -98,11 +98,11 @@ def as_junit(cases: Sequence[JunitCase]) -> str:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], form: str = "") -> Iterator[BinaryIO]:
-    """Yield a file that takes the place of what is there when all of it is written.
+    """Yield a file that replaces an existing file when it is completely written.
 
-    It is opened at once, so that a path that cannot be written is an `InputError` before the work.
-    A pipe or a device stays what it is, and a link where it points. The suffix must not be that of
-    another form than is written.
+    It is opened at once, so that a path that cannot be written raises an `InputError` before the
+    work. Pipes and devices are written directly, and links are followed. The suffix must not be the
+    suffix of another form.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path, got {type(path).__name__}")
@@ -117,7 +117,7 @@ def replacing(path: str | os.PathLike[str], form: str = "") -> Iterator[BinaryIO
         is_stream = target.exists() and not (target.is_file() or target.is_dir())
         if target.is_dir():
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-        # Written beside its place and moved there: Ctrl-C leaves the old file or the new one.
+        # Written beside its place, then moved, so that Ctrl-C leaves the old file or the new one.
         beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         file = target.open("wb") if is_stream else beside.open("xb")
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""What stands in the tables of scores and comparisons."""
+"""The tables of scores and of comparisons: their rows and columns."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from evalstats.pictures.marks import Forest
     from evalstats.results.estimates import Estimate
 
-#: Up to so many systems all pairs are listed; up to so many more they are a matrix.
+#: Up to this number of systems all pairs are listed; up to this number of more, in a matrix.
 LISTED_SYSTEMS, _IN_MATRIX = 4, 12
-#: Systems side by side in a row.
+#: Number of systems side by side in a row.
 _SIDE_BY_SIDE = 5
-#: Systems whose intervals are beside their scores on tasks; of more there is no room for them.
+#: Number of systems up to which there is room for intervals beside their scores on tasks.
 _WITH_INTERVALS = 3
-#: Pairs that have a table of their tasks each; of more the totals are shown.
+#: Number of pairs up to which each has a table of its tasks; for more, only totals are shown.
 LISTED_PAIRS = 6
-#: Characters of all names, up to which a row says which systems it is better than.
+#: Length of all names up to which a row names the systems that it is better than.
 _SAID = 40
-#: Metrics that a title names.
+#: Number of metrics that a title names.
 _NAMED = 6
-#: What only verbose tables have.
+#: Columns that only verbose tables have.
 _ERROR = ("std. error",)
 #: A column with its cells.
 _Cells = tuple[str, str, list[str]]
@@ -54,7 +54,7 @@ _BATTLES: Column = ("battles", ">", lambda e: f"{e.n_battles:,}")
 
 
 def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> list[Table]:
-    """Lay out scores with their intervals: systems best first, or a row a task."""
+    """Lay out scores with their intervals: the best system first, or one row per task."""
     systems = distinct(e.system for e in estimates)
     if has_tasks(estimates) or (len(systems) == 1 and len(estimates) > 1):
         return [_task_table(panel, systems, digits) for panel in _panels(estimates)]
@@ -72,7 +72,7 @@ def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> li
 
 
 def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int | None) -> Table:
-    """Lay out the scores of all systems, a row a task or metric."""
+    """Lay out the scores of all systems, with one row per task or metric."""
     lines: dict[Any, dict[str, Estimate]] = {}
     for e in panel:
         lines.setdefault((e.task, e.aggregate, e.metric), {})[e.system] = e
@@ -101,7 +101,7 @@ def _task_table(panel: Sequence[Estimate], systems: Sequence[str], digits: int |
 
 
 def _score_columns(rows: Sequence[Estimate], places: dict[str, int]) -> list[_Cells]:
-    """Return the columns of a score, with their cells: itself, its interval, its standard error."""
+    """Return columns with their cells: the score, its interval and its standard error."""
     level = tabular.level(rows[0].confidence_level)
     return [
         (score_name(rows[0]), ">", [tabular.number(e.score, places[e.metric]) for e in rows]),
@@ -111,7 +111,7 @@ def _score_columns(rows: Sequence[Estimate], places: dict[str, int]) -> list[_Ce
 
 
 def score_name(row: Any) -> str:
-    """Return what a score is called: that of an arena is in log odds, or in Elo's points."""
+    """Return the name of a score; in an arena it is "log odds", or "Elo"."""
     names = {"log-odds": "log odds", "elo": "Elo points"}
     return names.get(row.signature.setting("scale"), "score")
 
@@ -122,9 +122,10 @@ def comparison_tables(
     asked: Sequence[Difference] | None = None,
     each_task: bool = False,
 ) -> list[Table]:
-    """Lay out differences, all or those `asked`: of a pair by task or metric, or by system.
+    """Lay out all differences, or the `asked` ones: of a pair by task or metric, or by system.
 
-    Of more pairs than are listed by task there are tables of totals, or of `each_task` as well.
+    If there are too many pairs for their tasks, there are tables of totals, and of `each_task` if
+    requested.
     """
     shown = c.differences if asked is None else asked
     n_pairs, of_tasks = len(by_pair(shown)), has_tasks(shown)
@@ -161,9 +162,9 @@ def _by_task_and_metric(scores: Sequence[Estimate]) -> list[list[Estimate]]:
 
 
 def _places(c: Comparison, rows: Sequence[Any], digits: int | None) -> dict[str, int]:
-    """Return the decimals of each metric, by the scores on the tasks of these rows.
+    """Return the decimals of each metric, from the scores on the tasks of these rows.
 
-    Those of scores and of differences are the same.
+    Scores and differences have the same decimals.
     """
     tasks = {row.task for row in rows}
     return decimals_of([e for e in c.estimates if e.task in tasks], digits)
@@ -175,7 +176,7 @@ def _difference_columns(
     places: dict[str, int],
     digits: int | None,
 ) -> list[_Cells]:
-    """Return what is said of a difference, with cells: value, interval, p-values, verdict, claim.
+    """Return columns with their cells: difference, interval, p-values, verdict, claim.
 
     A row without a difference is empty.
     """
@@ -185,8 +186,7 @@ def _difference_columns(
     noted = {e.task: mark_of(c, e) for e in c.estimates}
 
     def interval(d: Difference) -> str:
-        # Where nothing differs nothing was measured, but for counts, which say something all the
-        # same.
+        # If nothing differs, nothing was measured, except for counts, which are evidence even then.
         is_none = d.n_differing == 0 and d.low == d.high
         return "-" if is_none else tabular.interval(d.low, d.high, places[d.metric], sign=True)
 
@@ -216,18 +216,18 @@ def _difference_columns(
 
 
 def _adjusted(d: Difference, p: Callable[[float], str]) -> str:
-    """Return the p-value that verdicts are of."""
-    # Where no data could bring it to the level it is no evidence, for or against.
+    """Return the p-value that verdicts use."""
+    # If no data could bring it to the level, it is not evidence for or against a difference.
     return "-" if d.verdict == "cannot tell" else p(d.pvalue_adjusted)
 
 
 def _details(columns: Sequence[Column]) -> list[str]:
-    """Return which columns of differences only verbose tables have: of two p-values the first."""
+    """Return the columns that only verbose tables have; of two p-values, the first."""
     return [*_ERROR, "correlation", *["p"] * any(name == "p (adjusted)" for name, _, _ in columns)]
 
 
 def gained_lost(d: Difference) -> str:
-    """Return ``14, 6``, or nothing."""
+    """Return ``14, 6``, or ""."""
     return "" if d.gained is None else f"{d.gained}, {d.lost}"
 
 
@@ -243,7 +243,7 @@ def _baseline_table(
 ) -> list[Table]:
     """Lay out the baseline, and the other systems with their differences from it, best first.
 
-    What the baseline is, a `reference`, stands in its row; `more` columns come after the verdict.
+    The row of the baseline has the word `reference`; `more` columns come after the verdict.
     """
     by_system, places = {d.system: d for d in rows}, _places(c, rows, digits)
     systems = sorted(best_first, key=lambda e: e.system in by_system)
@@ -264,7 +264,7 @@ def _baseline_table(
 
 
 def _pair_table(c: Comparison, rows: Sequence[Difference], digits: int | None) -> Table:
-    """Lay out the differences of one pair, a row a task or metric."""
+    """Lay out the differences of one pair, with one row per task or metric."""
     first, places = rows[0], _places(c, rows, digits)
     scores = [c.scores_of(d) for d in rows]
     names = _name_columns([new for _, new in scores])
@@ -285,7 +285,7 @@ def _pair_table(c: Comparison, rows: Sequence[Difference], digits: int | None) -
 
 
 def all_pairs(c: Comparison, rows: Sequence[Difference], digits: int | None = None) -> Table:
-    """Lay out the differences of several pairs, the largest first, or each pair's by task."""
+    """Lay out the differences of several pairs, the largest first, or of each pair by task."""
     shown, name = oriented(c, rows), system_name(c.estimates)
     names: list[Column] = [
         (name, "<", lambda d: d.system),
@@ -307,10 +307,10 @@ def _rank_tables(
     best_first: Sequence[Estimate],
     digits: int | None,
 ) -> list[Table]:
-    """Lay out differences from the best system, and who beats whom; then all pairs.
+    """Lay out differences from the best system, and which systems it beats; then all pairs.
 
-    A one-sided p-value, and a claim of no loss, belong to one direction: of these the first table
-    has scores, and all pairs are shown in any case.
+    One-sided p-values, and claims of no loss, have a direction. Then the first table has scores,
+    and all pairs are always shown.
     """
     place = {e.system: i + 1 for i, e in enumerate(best_first)}
     mark, places, n = mark_of(c, best_first[0]), _places(c, rows, digits), len(best_first)
@@ -343,7 +343,7 @@ def _rank_tables(
 
 
 def _better_than(rows: Sequence[Difference], names: Sequence[str], mark: str) -> dict[str, str]:
-    """Return by system which others, of a few, it is better than, or how many of them."""
+    """Return, for each system, the few others that it is better than, or their number."""
     beaten: dict[str, list[str]] = {name: [] for name in names}
     for d in rows:
         if d.winner is not None and d.kind != "open":
@@ -382,7 +382,7 @@ def _pair_matrix(
 
 
 def _drawn(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
-    """Return what is drawn of scores, before the column of such a place."""
+    """Return the drawing of scores, which is placed before column `at`."""
     from evalstats.pictures import marks
 
     return marks.of_scores(rows, at)
@@ -391,19 +391,19 @@ def _drawn(rows: Sequence[Sequence[Estimate]], at: int) -> Forest:
 def _forest(
     c: Comparison, rows: Sequence[Difference | None], at: int, one_pair: bool = False
 ) -> Forest:
-    """Return what is drawn of differences, before the column of such a place."""
+    """Return the drawing of differences, which is placed before column `at`."""
     from evalstats.pictures import marks
 
     return marks.of_comparison(c, rows, at, one_pair)
 
 
 def _on_one_axis(panel: Sequence[Table]) -> list[Table]:
-    """Return the tables of a metric, whose drawings share an axis; those of details have theirs."""
+    """Return the tables of a metric, whose drawings share an axis, except tables of details."""
     return [replace(one, draw=partial(_among, one, panel)) if one.draw else one for one in panel]
 
 
 def _among(table: Table, panel: Sequence[Table]) -> Forest:
-    """Return what is drawn in a table, on the axis of all tables of its metric."""
+    """Return the drawing of a table, on the axis of all tables of its metric."""
     forest, *others = (x.forest for x in (table, *panel) if x.is_detail == table.is_detail)
     assert forest is not None
     alike = [x for x in others if x and (x.is_free, x.label) == (forest.is_free, forest.label)]
@@ -411,7 +411,7 @@ def _among(table: Table, panel: Sequence[Table]) -> Forest:
 
 
 def _panels(rows: Sequence[Any]) -> list[list[Any]]:
-    """Return what is in one table: the rows and totals of a metric; of those with one row, all."""
+    """Return the rows of each table: those of a metric with its totals, or all single rows."""
     if is_mixed(rows):
         return [list(rows)]
     groups = by_metric(rows).values()
@@ -421,7 +421,7 @@ def _panels(rows: Sequence[Any]) -> list[list[Any]]:
 
 
 def _name_columns(rows: Sequence[Estimate]) -> list[_Cells]:
-    """Return the columns that say which row it is, with cells: task, metric, size."""
+    """Return the columns that identify a row, with their cells: task, metric, size."""
     columns = []
     if has_tasks(rows):
         columns.append((part_name(rows), "<", [e.task for e in rows]))
@@ -441,7 +441,7 @@ def title(rows: Sequence[Estimate]) -> str:
 
 
 def _title(panel: Sequence[Estimate]) -> str:
-    """Return ``BLEU ↑ (higher is better), 480 segments``, or how many tasks."""
+    """Return ``BLEU ↑ (higher is better), 480 segments``, or the number of tasks."""
     rows = [e for e in panel if e.aggregate is None] or panel
     metrics = distinct(e.metric for e in rows)
     shown = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
@@ -452,7 +452,7 @@ def _title(panel: Sequence[Estimate]) -> str:
 
 
 def _sizes(rows: Sequence[Estimate]) -> str:
-    """Return ``480 segments``, with the runs of each system; of several tasks ``3 tasks``."""
+    """Return ``480 segments``, with the runs of each system, or ``3 tasks``."""
     if has_tasks(rows):
         return counted(len({e.task for e in rows if e.aggregate is None}), part_name(rows))
     runs = rows[0].signature.setting("runs")

@@ -1,4 +1,4 @@
-"""What identifies a number: metric, method, resamples, seed, unit and versions, in one line."""
+"""Signatures, which identify a number: metric, method, resamples, seed, unit and versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from evalstats.metrics.base import MetricSignature
 from evalstats.results.version import version
 
-#: What was done to make a number, in the order in which signatures say it.
+#: The steps of the analysis, in the order of signatures.
 _KEYS = (
     *("nrefs", "labels", "power", "test", "alt", "adj", "margin", "recovery"),
     *("paired", "ci", "alpha", "checks", "level", "n", "seed"),
@@ -19,18 +19,18 @@ _KEYS = (
 
 
 class Signature(str):
-    """What identifies a number, as sacreBLEU's kind of line: ``name|key:value|...``.
+    """A line that identifies a number, like sacreBLEU's signatures: ``name|key:value|...``.
 
-    It is the line, which users print, compare and search, and knows what it was made of.
+    It is a str, which users print, compare and search, and it has its parts as attributes.
 
     Attributes
     ----------
     name : str
-        The metric, or what is made of several.
+        The metric, or the name of a total of several metrics.
     metric : MetricSignature
         The settings of the metric, with the versions of sacreBLEU.
     analysis : dict of str to str
-        What was done, by key, and the versions of this library and of NumPy.
+        The steps of the analysis, by key, and the versions of this library and of NumPy.
 
     Examples
     --------
@@ -54,14 +54,14 @@ class Signature(str):
         return made
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """Return what copies and pickles are made of."""
+        """Return the arguments for copies and pickles."""
         return self.name, self.metric, self.analysis
 
     @classmethod
     def create(
         cls, name: str, metric: MetricSignature, analysis: Mapping[str, str | None]
     ) -> Signature:
-        """Return a signature with the versions that run.
+        """Return a signature with the current versions.
 
         NumPy's version is part of it because its random streams may change between versions.
         """
@@ -69,10 +69,10 @@ class Signature(str):
 
     @classmethod
     def of(cls, text: str) -> Signature:
-        """Return the signature of a line that was read from a file.
+        """Return the signature of a line from a file.
 
-        The analysis is read from the end, as far as its keys come in their order: a setting of the
-        metric that has such a key too is left to the metric.
+        The analysis is read from the end, as long as its keys come in their order. So a setting of
+        the metric with the same key stays a setting of the metric.
         """
         name, *parts = text.split("|")
         analysis: dict[str, str] = {}
@@ -88,30 +88,30 @@ class Signature(str):
         return cls(name, metric, analysis)
 
     def but(self, **changes: str | None) -> Signature:
-        """Return the signature with other values under these keys, `None` for none."""
+        """Return the signature with other values for these keys; `None` removes a key."""
         known = {**self.analysis, **changes}
         return Signature(self.name, self.metric, {key: known.get(key) for key in _KEYS})
 
     def setting(self, key: str) -> str:
-        """Return the value of a setting of the metric, or of what is made of it; "" for none."""
+        """Return the value of a setting of the metric, or of the analysis; "" if there is none."""
         words = (part.partition(":") for part in self.metric.parts)
         return next((word for name, _, word in words if name == key), "")
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What is scored: the metric's own parts, and the number of references."""
+        """The metric: its own parts, and the number of references."""
         nrefs = self.analysis.get("nrefs")
         return (*self.metric.parts, *([f"nrefs:{nrefs}"] if nrefs else []))
 
 
 def part_name(rows: Iterable[Any]) -> str:
-    """Return what the tasks of scores, or checks, are called: "task", or after a label "domain"."""
+    """Return the name of a task of scores, or checks: "task", or a label such as "domain"."""
     analysis: Mapping[str, str] = next(iter(rows)).signature.analysis
     return analysis.get("by", "task")
 
 
 def system_name(rows: Iterable[Any]) -> str:
-    """Return what the systems of scores, or ranks, are called: "system", or of metrics "metric"."""
+    """Return the name of a system of scores, or ranks: "system", or "metric" for metrics."""
     return next(iter(rows)).signature.setting("systems") or "system"
 
 
@@ -131,7 +131,7 @@ def in_short(signatures: Sequence[str]) -> str:
 
 
 def together(signatures: Iterable[str]) -> str:
-    """Return one line for several signatures: what they do not share, and once what they do."""
+    """Return one line for several signatures: the parts that differ, then the common parts."""
     lines = (line.partition("|") for line in signatures)
     apart = [(name, rest.split("|") if bar else []) for name, bar, rest in lines]
     shared = [part for part in apart[0][1] if all(part in parts for _, parts in apart)]

@@ -1,4 +1,4 @@
-"""Tables and numbers as text. Knows nothing of statistics."""
+"""Tables and numbers as text, without any statistics."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 class Table:
     """A titled table of strings; columns align ``<`` or ``>``, the last rows are totals.
 
-    `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
-    A note that begins with the name of a column, ``better than: ...``, goes where the column goes.
-    `spare` are the places of columns that one can do without where there is no room for all: the
-    first of them goes first. `last` are those that go before names are cut on a terminal, and on a
-    phone. `details` are the places of columns for who asks for everything, as a
-    whole table may be (`is_detail`).
-    `draw` returns what HTML and figures draw in the rows; text and LaTeX never call it.
+    `notes` explain the table, and `hints` name other ways to see more, which papers do not need. A
+    note that begins with the name of a column, ``better than: ...``, is left out with the column.
+    `spare` are the places of columns that are left out if there is not enough room, the first of
+    them first. `last` are the places of columns that are left out on a terminal, or a phone, before
+    names are cut. `details` are the places of columns that only verbose tables have; a whole table
+    can be a detail too (`is_detail`).
+    `draw` returns the drawing in the rows for HTML and figures; text and LaTeX never call it.
     """
 
     title: str
@@ -43,13 +43,13 @@ class Table:
 
     @cached_property
     def forest(self) -> Forest | None:
-        """What is drawn in the rows, if anything."""
+        """The drawing in the rows, or `None`."""
         return self.draw and self.draw()
 
     def brief(self) -> Table:
         """Return the table without details, and without spare columns of a single value.
 
-        A note has the number that all rows have.
+        A note has the value that all rows share.
         """
         n = len(self.rows)
         single = [j for j in self.spare if n > 1 and len({row[j] for row in self.rows}) == 1]
@@ -75,12 +75,12 @@ class Table:
         )
 
     def notes_without(self, gone: Iterable[int]) -> tuple[str, ...]:
-        """Return the notes, but for those on columns of these places."""
+        """Return the notes, except notes on columns at these places."""
         names = tuple(f"{self.header[j]}:" for j in gone)
         return tuple(note for note in self.notes if not note.startswith(names))
 
     def lines(self, width: int | None = None) -> tuple[list[str], list[str]]:
-        """Return aligned columns for a terminal, and what those are called that had no room."""
+        """Return aligned columns for a terminal, and the names of columns that were left out."""
         columns = self.columns([list(map(printable, row)) for row in self.rows])
         blocks, left_out = [columns], list[int]()
         if width is not None:
@@ -98,19 +98,19 @@ class Table:
         return lines, list(map(self.called, left_out))
 
     def columns(self, rows: Sequence[Sequence[str]]) -> list[widths.Column]:
-        """Return the columns with the cells of such rows."""
+        """Return the columns with the cells of these rows."""
         return [
             widths.Column(j, [printable(head)], [row[j] for row in rows], side)
             for j, (head, side) in enumerate(zip(self.header, self.align, strict=True))
         ]
 
     def called(self, place: int) -> str:
-        """Return the header of a column; before that of an interval what it is of."""
+        """Return the header of a column; for an interval, after the name of its score."""
         header = self.header[place]
         return f"{self.header[place - 1]} {header}" if header.startswith("[") else header
 
 
-#: Header, side and what a record says there, or the cells of all.
+#: Header, side, and a function from a record to its cell, or all cells.
 Column = tuple[str, str, Callable[[Any], Any] | Sequence[str]]
 
 
@@ -129,8 +129,9 @@ def table_of(
     """Return a table with one row per record.
 
     `spare` are headers of columns that narrow terminals leave out, the first of them first, and
-    `details` the headers of columns that only verbose tables have; of two columns with one header
-    it is the left one. `last` are the places of columns that go rather than that names are cut.
+    `details` are headers of columns that only verbose tables have. If two columns have the same
+    header, it means the left one. `last` are places of columns that are left out before names are
+    cut.
     """
     records = list(records)
     cells = [list(map(cell, records)) if callable(cell) else cell for _, _, cell in columns]
@@ -141,7 +142,7 @@ def table_of(
     return Table(title, header, rows, align, notes, n_totals, hints, few, tuple(last), draw, more)
 
 
-#: How a terminal is told of its type.
+#: The sequences for bold and dim type on a terminal.
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -149,8 +150,8 @@ _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 class Page:
     """Tables with sentences above them, notes below them, and signatures below these.
 
-    Of what stands above, the first part of each is the verdict, or a caution, and the second says
-    more. `short` stands for the signatures if there is little room.
+    Each sentence above has two parts: the verdict, or a caution, and then details. If there is
+    little room, `short` is printed instead of the signatures.
     """
 
     tables: Sequence[Table]
@@ -166,17 +167,17 @@ class Page:
         is_styled: bool = False,
         of_sentences: int | None = None,
     ) -> str:
-        """Return what a terminal shows, in lines of so many cells at most.
+        """Return the text for a terminal, in lines of at most `width` cells.
 
-        If it `is_short` one line stands for the signatures; if it `is_styled` verdicts are bold,
-        and notes dim. If no width is given, sentences have lines of `of_sentences` cells.
+        If it `is_short`, one line replaces the signatures. If it `is_styled`, verdicts are bold,
+        and notes dim. Without a width, sentences have lines of `of_sentences` cells.
         """
         parts, left_out = [], dict[str, None]()
         for table in self.tables:
             lines, names = table.lines(width)
             parts.append("\n".join(lines))
             left_out |= dict.fromkeys(names)
-        # "std. dev." ends a sentence by itself.
+        # "std. dev." has a full stop already.
         what = f"Left out to fit {width} columns: {', '.join(left_out).removesuffix('.')}. "
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         signatures = self.signatures
@@ -196,7 +197,7 @@ class Page:
         return "\n\n".join([above, *parts, rest]).strip("\n")
 
     def fragment(self) -> str:
-        """Return HTML to be put into a page: no script, nothing loaded."""
+        """Return HTML for a part of a page, which has no script and loads nothing."""
         from evalstats.pictures import markup
 
         return markup.fragment(self)
@@ -208,13 +209,13 @@ def _lines(text: str, width: int | None) -> str:
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:
-    """Lay out named values, a row each; floats with six significant digits."""
+    """Lay out named values, one per row; floats have six significant digits."""
     shown = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in record.items()}
     return Table(title, ("field", "value"), tuple(shown.items()), "<<")
 
 
 def direction(higher_is_better: bool) -> str:
-    """Return the arrow that says which way is better."""
+    """Return the arrow in the direction of better scores."""
     return "↑" if higher_is_better else "↓"
 
 
@@ -223,21 +224,21 @@ def which_is_better(higher_is_better: bool) -> str:
     return "↑ (higher is better)" if higher_is_better else "↓ (lower is better)"
 
 
-#: In the place of a number of decimals: four digits, with a power of ten where there is no room.
+#: Used instead of a number of decimals: four digits, with a power of ten if necessary.
 POWERS = -1
-#: Decimals of the smallest error that no table has room for. (Rounding leaves errors of 1e-17.)
+#: Errors with so many decimals do not fit into tables. (Rounding leaves errors of 1e-17.)
 _LEAST_PLACES, _MOST_PLACES = -14, 30
-#: Up to it a limit of an interval may be 0 but for rounding.
+#: Up to this value a limit of an interval may be 0 except for rounding.
 _NOISE = 1e-12
-#: An error so many times smaller than the largest does not decide how many decimals there are.
+#: An error that is so many times smaller than the largest does not determine the decimals.
 _FAR_BELOW = 20
 
 
 def decimals(errors: Iterable[float | None], digits: int | None = None) -> int:
     """Return `digits`, or the decimals, 2 to 6, that give the smallest error above 0 two digits.
 
-    Errors far below the largest, of a perfect or a useless system, ask for none. Errors that no
-    table has room for, of sequence probabilities for example, ask for powers of ten.
+    Errors far below the largest, for example of a perfect or a useless system, are ignored. If
+    errors do not fit into tables, for example of sequence probabilities, powers of ten are used.
     """
     positive = [error for error in errors if error is not None and error > 0]
     if digits is not None or not positive:
@@ -248,7 +249,7 @@ def decimals(errors: Iterable[float | None], digits: int | None = None) -> int:
 
 
 def number(value: float, decimals: int, sign: bool = False) -> str:
-    """Return a number with that many decimals, or as `POWERS`, never as a negative zero."""
+    """Return a number with that many decimals, or as `POWERS`, but not as a negative zero."""
     if decimals == POWERS:
         return f"{value + 0.0:{'+' if sign and value else ''}.4g}"
     rounded = round(value, decimals) + 0.0
@@ -256,7 +257,7 @@ def number(value: float, decimals: int, sign: bool = False) -> str:
 
 
 def interval(low: float, high: float, decimals: int, sign: bool = False) -> str:
-    """Return ``[low, high]``; with signs, a limit that is not 0 shows on which side of it it is.
+    """Return ``[low, high]``; with signs, a limit that is rounded to 0 keeps its sign.
 
     >>> interval(0.0001, 0.1693, 3, sign=True), interval(0.0, 0.1693, 3, sign=True)
     ('[+0.000, +0.169]', '[0.000, +0.169]')
@@ -273,14 +274,14 @@ def level(confidence_level: float) -> str:
     return f"{100 * confidence_level:.10g}% interval"
 
 
-#: The smallest p-value that is printed as a number; a p-value is near a level within such a share.
+#: The smallest p-value printed as a number; the relative distance at which it is near a level.
 _LEAST_P, _NEAR = 0.0001, 0.1
 
 
 def pvalue(p: float, level: float = 0.05, digits: int | None = None) -> str:
     """Return a p-value with two significant digits, or `digits`, and never as zero.
 
-    Near the level there are three, and never so few that it reads as the level itself.
+    Near the level it has three or more, so that it does not read as the level itself.
 
     >>> [pvalue(p) for p in (0.5084, 0.0312, 0.0496, 0.04999, 0.00003, 1.0)]
     ['0.51', '0.031', '0.0496', '0.04999', '< 0.0001', '1.0']
@@ -299,7 +300,7 @@ def p_is(p: float, level: float = 0.05) -> str:
 
 
 def printable(text: str) -> str:
-    """Return text on one line, in which what does not show is written out."""
+    """Return text on one line, in which invisible characters are escaped."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(ascii(c)[1:-1] if is_unseen(c) else c for c in text)

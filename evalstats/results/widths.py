@@ -1,4 +1,4 @@
-"""How wide text is on a terminal or a page, and what gives way where there is no room for all."""
+"""Widths of texts and tables on a terminal or a page, and how tables are made narrower."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from itertools import islice, takewhile
 from typing import NamedTuple, TextIO
 from unicodedata import combining, east_asian_width
 
-#: No terminal is taken to be narrower.
+#: Terminals are assumed to be at least this wide.
 _NARROWEST = 40
 #: Where a line may end: after blanks, but not within ``p < 0.0001``; and after the bars of
 #: signatures.
 _BREAK = re.compile(r"(?<=\s)(?<![<>=≤≥±] )(?![<>=≤≥±] )(?=\S)|(?<=[^\s|]\|)(?=[^\s|])")
 #: Where a line of a header may end: after blanks; and, in names, also after these signs.
 _BETWEEN_WORDS, _IN_NAMES = re.compile(r"(?<= )"), re.compile(r"(?<=[ /_-])(?=[^ ])")
-#: What makes type bold or dim, and takes no room.
+#: Sequences that make type bold or dim, and have no width.
 _STYLE = re.compile(r"\x1b\[\dm")
-#: Names are not cut below this; nor, in a table that goes on below itself, below the second.
+#: Names are not cut below the first width; in a table that continues below itself, the second.
 _SHORTEST, _READABLE = 8, 16
 
 
 def of(text: str) -> int:
-    """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
+    """Return the number of terminal cells of a text: two for wide CJK, none for combining marks."""
     text = _STYLE.sub("", text) if "\x1b" in text else text
     if text.isascii():
         return len(text)
@@ -67,8 +67,8 @@ def wrapped(text: str, width: int | None) -> list[str]:
 class Column(NamedTuple):
     """A column of a table: its place, the lines of its header, its cells and their side.
 
-    `gap` stands before it, or where room is rare `close` before an interval; `measure` says how
-    wide a text is.
+    `gap` is the blank space before it, and `close` the space before an interval in a narrow table;
+    `measure` returns the width of a text.
     """
 
     place: int
@@ -81,11 +81,11 @@ class Column(NamedTuple):
 
     @property
     def width(self) -> float:
-        """How wide the widest line is."""
+        """The width of the widest line."""
         return max(map(self.measure, (*self.head, *self.cells)))
 
     def tight(self, between: re.Pattern[str] = _BETWEEN_WORDS) -> Column:
-        """Return it with its header on several lines, an interval close to its number."""
+        """Return the column with a header on several lines, and an interval close to its number."""
         whole = " ".join(self.head)
         pieces = between.split(whole)
         width, head = max(map(self.measure, (*map(str.rstrip, pieces), *self.cells))), [""]
@@ -98,7 +98,7 @@ class Column(NamedTuple):
 
 
 def cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Return texts of so many cells each, cut in the middle, where those that differ still do.
+    """Return texts cut in the middle to a number of cells; different texts stay different.
 
     >>> cut(["general-a.en-cs", "general-b.en-cs"], [11, 11])
     ['general-a…s', 'general-b…s']
@@ -111,7 +111,7 @@ def cut(texts: Sequence[str], widths: Sequence[int]) -> list[str]:
         if len(set(shortened)) == n_distinct:
             return shortened
         first = first or shortened
-    # What tells them apart is in the middle: so their beginning goes, where they share one.
+    # The texts differ in the middle, so a beginning that they share is cut.
     long = {text for text, w in zip(texts, widths, strict=True) if of(text) > w}
     alike = takewhile(lambda signs: len(set(signs)) == 1, zip(*long, strict=False))
     n_shared = sum(1 for _ in alike)
@@ -124,7 +124,7 @@ def _ends(text: str, n_first: int, n_last: int) -> str:
     """Return the first and last cells of a text that is wider than both and a dot."""
     if of(text) <= n_first + 1 + n_last:
         return text
-    # A sign is a cell, or more.
+    # A sign has one cell, or more.
     first, last = text[:n_first], text[max(len(text) - n_last, 0) :]
     while of(first) > n_first:
         first = first[:-1]
@@ -140,11 +140,11 @@ def fitted(
     cuts: bool = True,
     last: Sequence[int] = (),
 ) -> tuple[list[list[Column]], list[int]]:
-    """Return columns for lines of such a width, and the places of those that had to go.
+    """Return columns for lines of this width, and the places of columns that were left out.
 
-    First the headers take several lines; then columns go, the first of `spare` first; then headers
-    break within names, and columns of `last` go, rather than that names are cut; then the widest
-    names are cut, and headers; and in the end the table goes on below itself.
+    First, headers use several lines. Then columns are left out, the first of `spare` first. Then
+    headers break within names, and columns of `last` are left out. Then the widest names are cut,
+    and headers. At last the table continues below itself.
     """
     limit, left_out = max(width, _NARROWEST), list[int]()
     for gone in (*(spare[:n] for n in range(len(spare) + 1)), *[(*spare, *last)] * bool(last)):
@@ -160,7 +160,7 @@ def fitted(
         cut_columns = _narrowed(tightest, int(limit), shortest)
         if total(cut_columns) <= limit:
             return [cut_columns], left_out
-    # The first columns say which row it is, in every part.
+    # The first columns identify the row, so every part has them.
     names = cut_columns[: _n_names(cut_columns)] or cut_columns[:1]
     others = cut_columns[len(names) :]
     beside = max((column.width + column.gap for column in others), default=0)
@@ -175,7 +175,7 @@ def fitted(
 
 
 def side_by_side(columns: Sequence[Column]) -> list[str]:
-    """Return the lines of columns beside one another, their headers first, which end alike."""
+    """Return the lines of columns side by side; headers come first, and end on the same line."""
     n_heads, made = max(len(column.head) for column in columns), []
     for i, column in enumerate(columns):
         texts = [""] * (n_heads - len(column.head)) + [*column.head, *column.cells]
@@ -187,23 +187,23 @@ def side_by_side(columns: Sequence[Column]) -> list[str]:
 
 
 def total(columns: Sequence[Column]) -> float:
-    """Return how wide columns are side by side."""
+    """Return the width of columns side by side."""
     return sum(column.width + column.gap for column in columns) - columns[0].gap
 
 
 def _n_names(columns: Sequence[Column]) -> int:
-    """Return how many columns say which row it is: its place, if that is there, and names."""
+    """Return the number of columns that identify a row: its place, if it has one, and names."""
     n_places = int(len(columns) > 1 and columns[0].side == ">" and columns[1].side == "<")
     return n_places + sum(1 for _ in takewhile(lambda c: c.side == "<", columns[n_places:]))
 
 
 def _narrowed(columns: Sequence[Column], limit: int, shortest: int) -> list[Column]:
-    """Return columns of which the widest are cut, each time by a cell, until there is room."""
+    """Return columns whose widest are cut, one cell at a time, until there is enough room."""
     widths = [int(column.width) for column in columns]
-    # The first columns have names; numbers, and verdicts, are whole.
+    # Only the first columns, which have names, are cut; numbers and verdicts are not.
     n_names = _n_names(columns)
     are_names = [j < n_names and column.side == "<" for j, column in enumerate(columns)]
-    # They are cut, but to no less than can be read; of the others headers are.
+    # Names stay long enough to be read; in other columns only headers are cut.
     wholes = [[] if is_name else c.cells for is_name, c in zip(are_names, columns, strict=True)]
     least = [
         min(width, max(shortest, *map(of, cells))) if cells else min(width, shortest)

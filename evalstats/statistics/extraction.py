@@ -81,10 +81,10 @@ def extract(
         comparison then refuses statistics of different segments, which could not be noticed
         otherwise for scores computed elsewhere.
     executor : concurrent.futures.Executor, optional
-        Where to work, a system at a time; by default, or for a number, on this thread. Texts go
-        to the executor and statistics come back.
+        The executor that does the work, one system at a time; by default, or for a number, it is
+        done on this thread. The executor gets texts and returns statistics.
     progress : bool or callable, optional
-        True shows how far the work is: a bar if tqdm is installed, otherwise a line on standard
+        If True, the progress is shown: a bar if tqdm is installed, otherwise a line on standard
         error. A function is called as ``progress(done, total, label)`` for each system.
 
     Raises

@@ -153,8 +153,8 @@ class Accumulator:
     def statistics(self, system: str = "system") -> SegmentStatistics:
         """Return the statistics of all segments so far, for `estimate` and `compare`, `(1, N, k)`.
 
-        With ids, sorted by id: two systems collected with the same ids are paired. They have the
-        cautions that `extract` gives of texts, and keep no text.
+        With ids, rows are sorted by id, so two systems collected with the same ids are paired. The
+        statistics have the same cautions as from `extract`, and contain no text.
         """
         rows, _, kept, few = self._collected()
         if not len(rows):

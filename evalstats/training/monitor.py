@@ -110,7 +110,7 @@ class Monitor:
     n_resamples : int
         Number of resamples for the correction of the selected checkpoint's score.
     rng : int or numpy.random.Generator, optional
-        Their seed or generator.
+        Seed or generator of these resamples.
 
     Raises
     ------
@@ -119,19 +119,19 @@ class Monitor:
 
     Notes
     -----
-    *Real improvement.* No check is one if its outputs are empty or all alike and the best step's
-    are not, if it lacks scores that the best step has, or if the metric does not read the
-    texts (``basis.barred``). Each check is compared with the best step: the first one, until a
-    later one is a real improvement on it, and then that. Small steps add up. The p-value is the
-    larger of those of a paired one-sided t test on influence values and of Hall's (1992)
-    skewness-corrected t (that of McNemar's test for 0/1 scores), and at least 2^-n where n segments
-    differ. How small it must be (`Checkpoint.level`) follows from what the run may have spent of
-    the significance level so far and from how strongly its looks depend on one another
-    (`evalstats.training.history`).
+    *Real improvement.* Each check is compared with the best step. This is the first step until a
+    later step is a real improvement, and then that step, so small improvements add up. The p-value
+    is the larger of two p-values, from a paired one-sided t test on influence values and from
+    Hall's (1992) skewness-corrected t (for 0/1 scores it comes from McNemar's test), and at least
+    2^-n if n segments differ. How small it must be (`Checkpoint.level`) depends on how much of the
+    significance level the run may have spent so far, and on how strongly its looks depend on one
+    another (`evalstats.training.history`). A check is not an improvement if its outputs are empty
+    or all equal and the outputs of the best step are not, if it lacks scores that the best step
+    has, or if the metric does not read the texts (``basis.barred``).
 
-    *The selected checkpoint* (`selected`) has the best score of all. It is corrected with
-    resamples: each chooses a checkpoint, which is scored on the segments that the resample left out
-    (`evalstats.training.history`; Tsamardinos, Greasidou and Borboudakis, 2018).
+    *The selected checkpoint* (`selected`) has the best score of all. Its score is corrected with
+    resamples: each resample chooses a checkpoint, which is scored on the segments that the resample
+    left out (`evalstats.training.history`; Tsamardinos, Greasidou and Borboudakis, 2018).
 
     A check that is interrupted leaves everything as it was before.
 

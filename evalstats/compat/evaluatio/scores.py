@@ -204,8 +204,32 @@ def bleu_ci(
     """Return corpus BLEU with a percentile bootstrap interval; `estimate` gives a better one.
 
     The bounds are replicates on the 0-100 scale, number ⌊α/2·(B - 1)⌋ and ⌈(1 - α/2)·(B - 1)⌉ in
-    order, counted from 0. ``effective_order=False`` counts orders longer than the output (evaluatio
-    always leaves them out). Bad input raises an `InputError`.
+    order, counted from 0.
+
+    Parameters
+    ----------
+    references : sequence
+        One entry per segment: a list of references, or a string.
+    hypotheses : sequence of str
+        N outputs.
+    iterations : int
+        B, the number of resamples.
+    alpha : float
+        1 minus the confidence of the interval, in (0, 1).
+    effective_order : bool
+        Whether orders longer than the output are left out, as evaluatio always does.
+    rng : int or numpy.random.Generator, optional
+        Seed or generator.
+
+    Returns
+    -------
+    ConfidenceInterval
+        `mean`, which is the corpus score, `lower` and `upper`.
+
+    Raises
+    ------
+    InputError
+        For bad input.
 
     Examples
     --------
@@ -238,10 +262,31 @@ def bleu_bootstrap_test(
 ) -> float:
     """Return how often the worse of two systems is at least as good when segments are resampled.
 
-    (count + 1)/(iterations + 1), Koehn's (2004) paired bootstrap; 1 for identical systems. **Know
-    what this is**: it is one-sided, in the direction that the data chose, so under a true null
-    hypothesis it falls below 0.05 about 10% of the time. `compare` gives the two-sided p-value
-    that holds what it promises; doubling this one comes close to it.
+    It is (count + 1)/(iterations + 1) of Koehn's (2004) paired bootstrap, and 1 for identical
+    systems. **This test is one-sided, and its direction comes from the data**: for equal systems it
+    falls below 0.05 about 10% of the time, not 5%. `compare` computes a two-sided p-value with the
+    right error rate, which is about twice as large.
+
+    Parameters
+    ----------
+    references : sequence
+        One entry per segment: a list of references, or a string.
+    hyp1, hyp2 : sequence of str
+        N outputs of each system.
+    iterations : int
+        The number of resamples.
+    effective_order, rng
+        As in `bleu_ci`.
+
+    Returns
+    -------
+    float
+        In (0, 1].
+
+    Raises
+    ------
+    InputError
+        For bad input.
 
     Examples
     --------

@@ -290,7 +290,7 @@ class Power(Several[PairPower]):
     target : float
         Target power.
     significance_level, alternative
-        Of the test.
+        Level, in (0, 1), and direction of the test.
     confidence_level : float
         Confidence level of the intervals, which show how precisely the pilot estimates the
         variance.

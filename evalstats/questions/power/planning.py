@@ -93,9 +93,9 @@ def power(
 ) -> Power:
     r"""Compute which differences a test set can find, and how many segments a difference needs.
 
-    From a pilot: two systems' outputs on some segments; further segments are assumed to vary as
-    much. With one system, it computes what a comparison with another system will need that varies
-    as much, with a correlation of 0 or 0.5 between their scores.
+    The pilot has the outputs of two systems on some segments, and further segments are assumed to
+    vary as much. If it has one system, a comparison is planned with another system that varies as
+    much, with a correlation of 0 or 0.5 between the scores of both.
 
     Parameters
     ----------
@@ -136,9 +136,10 @@ def power(
     width : float, optional
         Width of the interval, from lower to upper bound: how many segments it needs.
     confidence_level : float
-        Of the intervals, which say how well such a pilot knows the standard deviation (from the
-        kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
-        (Wilson, 1927). With BLEU, chrF and TER those of 95% hold 90% of the time.
+        Confidence level of the intervals, in (0, 1). They show how precisely the pilot estimates
+        the standard deviation (from the kurtosis of the differences; after Bonett, 2006), or the
+        share of segments that differ (Wilson, 1927). For BLEU, chrF and TER, 95% intervals contain
+        the truth 90% of the time.
 
     Returns
     -------
