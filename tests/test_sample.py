@@ -67,7 +67,7 @@ def test_demo_writes_over_nothing_else_and_draws_no_table(tmp_path, capsys, refu
     (tmp_path / "ref.txt").write_text("mine\n")
     assert "ref.txt already exists with other content; give a new folder" in refused(*typed)
     assert (tmp_path / "ref.txt").read_text() == "mine\n"
-    assert "-o is for the table, but --files prints none" in refused(*typed, "-o", "x.md")
+    assert "-o is for the table, but --files does not print one" in refused(*typed, "-o", "x.md")
     assert "cannot write" in refused("demo", "--files", tmp_path / "ref.txt" / "x")
 
 

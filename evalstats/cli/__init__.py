@@ -1,10 +1,10 @@
 """The command line: the same words for texts, statistics and logs.
 
-- `flags`: what can be typed, a table of commands and one of options; a question is an entry of one
-- `parser`: what is typed becomes options, metrics, help or an error; arguments in errors options
-- `inputs`: what is analysed, as tables by task: texts, files of statistics, logs
-- `commands`: the call that each command is
-- `output`: where a result goes, and in which form
+- `flags`: the table of commands, and the table of options; a question is an entry in one of them
+- `parser`: from words to options, metrics, help or an error; errors name options as they are typed
+- `inputs`: texts, files of statistics and logs, as tables by task
+- `commands`: the call that each command makes
+- `output`: to which files a result is written, and in which format
 
 May import every room.
 """
@@ -27,7 +27,7 @@ from evalstats.results.version import intruder, version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
+    """Run the command line and return its exit code: 0, 2 for bad input, or the code of a gate."""
     words = [*(sys.argv[1:] if arguments is None else arguments)] or ["--help"]
     if words[0] in ("--version", "-h", "--help", "--help-all"):
         asked = words[0] == "--version"
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if asked and (other := intruder()):
             output.complain(f"evalstats: warning: {other}")
         return 0
-    # Nobody waits for NumPy who asks for the version, nor for the analysis who asks for help.
+    # The version is printed without importing NumPy, and help without importing the analysis.
     from evalstats.cli.parser import as_typed, parsed
 
     options = parsed(words)
@@ -53,10 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if result is None:
                 return 0
             texts = texts_of(options) if "html" in dict(outputs).values() else None
-            # A baseline that was read is an input by now; else it is a name, even of a folder.
+            # A baseline that was read is now an input; otherwise it is a name, even of a folder.
             read = [*(options.logs or ()), *(options.input or ())]
             inputs = [path for path in inputs if path != options.baseline or path in read]
-            # Nothing is written before everything can be.
+            # Nothing is written until everything is ready.
             contents = [output.rendered(result, to, options, texts, inputs) for to in outputs]
             for write, content in zip(writes, contents, strict=True):
                 write(content)
@@ -71,10 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run() -> None:
     """Run the command line as a program."""
-    # The tables hold arrows; a terminal that says it cannot show them usually can.
+    # Tables have arrows, which most terminals can show, whatever their encoding.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A file name need not be text; an error message about it must not fail for that.
+            # A file name may not be text; an error message about it must not fail.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         try:
@@ -85,15 +85,15 @@ def run() -> None:
     except KeyboardInterrupt:
         code = 130
     except output.UnwritableError as error:
-        # Nothing may be written at exit either.
+        # Nothing may be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         # The reader (head, less) has seen enough.
         code = 141 if isinstance(error.__cause__, BrokenPipeError) else 2
         if code == 2:
             output.complain(f"evalstats: error: cannot write standard output: {error}")
     except Exception as error:
-        # EX_SOFTWARE of BSD: Python's own exit code, 1, is that of a gate that failed.
-        what = f"{type(error).__name__} is an error of evalstats itself, not a verdict"
+        # EX_SOFTWARE of BSD: Python's own exit code, 1, means that a gate failed.
+        what = f"{type(error).__name__} is an error in evalstats itself, not a verdict"
         output.complain(f"{format_exc()}evalstats: error: {what}")
         code = 70
     sys.exit(code)

@@ -1,6 +1,6 @@
-"""What each command of `evalstats` does: the function of its name makes the call of its options.
+"""What each command of `evalstats` does: the function with its name makes the call.
 
-A command without one here asks a comparison its question (`Command.asks`).
+A command without a function here asks a comparison a question (`Command.asks`).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from evalstats.statistics.segments import SegmentStatistics
 if TYPE_CHECKING:
     from evalstats.questions.looks import Looks
 
-#: What says how the segments, and the tasks, make a whole.
+#: Arguments on how segments and tasks are combined.
 _PARTS = ("aggregate", "groups", "strata")
 
 
 def compare(options: argparse.Namespace, progress: Progress) -> Result:
-    """Compare systems, and ask what the flags ask of the comparison."""
+    """Compare systems, and return the comparison, or the answer to the question of a flag."""
     inputs, asked = _asked(options, progress, 2)
     values = {name: asked.pop(name, getattr(options, name)) for name in names_of("question")}
     result: Any = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
@@ -51,7 +51,7 @@ def compare(options: argparse.Namespace, progress: Progress) -> Result:
         if value is not None:
             ask = _asking(result, question)
             result = ask() if value is True else ask(value)
-            # Some results have no notes, and some those of their comparison.
+            # Some results have no notes, and others have the notes of their comparison.
             known = getattr(result, "notes", inputs.notes)
             if notes := [note for note in inputs.notes if note not in known]:
                 result = result.noting(*notes)
@@ -73,27 +73,27 @@ def rank(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def power(options: argparse.Namespace, progress: Progress) -> Result:
-    """Say what a pilot says of a plan."""
+    """Compute from a pilot what a test set of some size can find."""
     inputs, asked = _asked(options, progress)
     return evalstats.power(inputs.only(), progress=progress, **asked).noting(*inputs.notes)
 
 
 def plan(options: argparse.Namespace, progress: Progress) -> Result:
-    """Draw the items that a new system is run on."""
+    """Draw the items on which a new system is run."""
     if options.n is None:
-        raise InputError("give --items N, how many to run")
+        raise InputError("give --items N, the number of items to run")
     inputs, asked = _asked(options, progress)
     asked.pop("aggregate", None)
     return evalstats.plan(inputs.only(), **asked).noting(*inputs.notes)
 
 
 def answer(options: argparse.Namespace, progress: Progress) -> Result:
-    """Return what a comparison answers to the question that a command asks."""
+    """Return the answer of a comparison to the question of a command."""
     notes: tuple[str, ...] = ()
     if "--baseline" in COMMANDS[options.command].usage:
         if not options.baseline:
-            raise InputError("give --baseline, the system that is in use: its log, or its name")
-        inputs, asked, notes = _against_baseline(options, progress, f"{options.command} are")
+            raise InputError("give --baseline with the system in use: its log, or its name")
+        inputs, asked, notes = _against_baseline(options, progress)
     else:
         inputs, asked = _asked(options, progress, 2)
     comparison = _suite(inputs, asked).compare(executor=Reporting(None, progress), **asked)
@@ -107,36 +107,35 @@ def _asking(comparison: Comparison, question: str) -> Callable[..., Result]:
 
 
 def gate(options: argparse.Namespace, progress: Progress) -> Result:
-    """Hold one system against what is in use, or a number, once or at a look of many."""
+    """Test one system against the system in use, or a number, once or at several looks."""
     is_alone = options.at_least is not None or options.at_most is not None
     if not options.baseline and not is_alone:
         raise InputError(
-            "give --baseline, the system that is in use: its log, file of outputs, or name; or "
-            "--at-least, a score to reach"
+            "give --baseline with the system in use (its log, its file of outputs, or its name), "
+            "or --at-least with a score to reach"
         )
     is_growing = any(
         x is not None for x in (options.of, options.looks, options.start, options.state)
     )
     if is_growing and options.state is None:
-        raise InputError(
-            "--of, --looks and --start need --state FILE, which keeps the looks so far"
-        )
+        raise InputError("--of, --looks and --start need --state FILE, which keeps earlier looks")
     for path in options.output or () if is_growing else ():
         if Path(path).absolute() == Path(options.state).absolute():
-            raise InputError(f"-o {path} is the state; give another file")
+            raise InputError(f"-o {path} is the file of --state; give another file")
     if options.baseline and is_alone:
-        raise InputError("give --baseline, or a number to reach, not both")
+        raise InputError("give either --baseline or a score to reach (--at-least), not both")
     is_limited = options.margin is not None or options.recovery is not None
     if not (is_growing or is_limited or is_alone):
         raise InputError(
-            "give --margin, the loss that is too large, or --recovery, the share to keep"
+            "give --margin, the loss that is too large, or --recovery, the share of the baseline's "
+            "score to keep"
         )
     notes: tuple[str, ...] = ()
     if is_alone:
         inputs, asked = _asked(options, progress)
     else:
-        inputs, asked, notes = _against_baseline(options, progress, "a gate is")
-    # Few commands ask for settings of logs.
+        inputs, asked, notes = _against_baseline(options, progress)
+    # Imported here because few commands need settings of logs.
     from evalstats.logs.missing import allowed_changes
 
     allowed = allowed_changes(options.allow_changes)
@@ -150,11 +149,11 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def meta(options: argparse.Namespace, progress: Progress) -> Result:
-    """Compare metrics with people, whose scores are in the first log, or have a name."""
+    """Compare metrics with people's scores, which are in the first log, or have a name."""
     paths = options.scores if options.input else options.logs
     if not paths:
         raise InputError("people's scores are missing: give them as the first log, or as --scores")
-    # What is asked of a log here is a judge's scores beside people's.
+    # With logs, `human` would select a judge's scores beside people's labels.
     name, options.human = options.human, None
     options.missing = options.missing or "available"
     wanted, options.metrics = options.metrics, None
@@ -162,7 +161,8 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
         names = distinct(one.key.metric for one in log_at(paths[0], options).rows)
         if len(names) > 1:
             raise InputError(
-                f"{paths[0]} has {', '.join(names)}: give --human, the one with people's scores"
+                f"{paths[0]} has the metrics {', '.join(names)}: give --human with the name of "
+                "people's scores"
             )
         (name,) = names
     options.metrics = wanted if options.input or not wanted else [*wanted, name]
@@ -182,9 +182,9 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def show(options: argparse.Namespace, progress: Progress) -> Result:
-    """Return what is in logs and files of statistics, or a result that was written as JSON."""
+    """Return the content of logs and files of statistics, or a result that was written as JSON."""
     if not options.logs:
-        raise InputError("show needs the path of a log, of a table of scores or of FILE.npz")
+        raise InputError("show needs a log, a table of scores, a file of statistics or a result")
     if len(options.logs) == 1 and (result := _written(options.logs[0])) is not None:
         return result
     logs = tuple(log_at(path, options) for path in options.logs)
@@ -192,13 +192,13 @@ def show(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def _written(path: str) -> Result | None:
-    """Return the result in a file, of the class whose fields it has, or None."""
+    """Return the result in a JSON file, of the class with its fields; `None` for others."""
     if Path(path).suffix != ".json" or not Path(path).is_file():
         return None
     text = Path(path).read_text(encoding="utf-8", errors="replace")
     try:
         data = json.loads(text)
-    except (ValueError, RecursionError):  # told where it is read as a log
+    except (ValueError, RecursionError):  # reported when it is read as a log
         return None
     for kind in (getattr(evalstats, name) for name in dir(evalstats)):
         if isinstance(kind, type) and issubclass(kind, Result) and is_dataclass(kind):
@@ -220,7 +220,7 @@ def extract(options: argparse.Namespace, progress: Progress) -> None:
     if not options.quiet:
         n, systems = table.values.shape[1], len(table.systems)
         size = f"{counted(n, 'segment')} of {counted(systems, 'system')}"
-        to_stdout(f"{options.output} has {table.metric.name} of {size}.\n")
+        to_stdout(f"{options.output} has the statistics of {table.metric.name} for {size}.\n")
 
 
 def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
@@ -228,8 +228,8 @@ def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
     if options.files is not None:
         shown = ("output", "format", "verbose", "describe", "caption", "label")
         for name in (name for name in shown if getattr(options, name)):
-            raise InputError(f"{flag_of(name)} is for the table, but --files prints none")
-        # Few ask for files, and no other command needs what makes them.
+            raise InputError(f"{flag_of(name)} is for the table, but --files does not print one")
+        # Imported here because no other command needs it.
         from evalstats.data import examples
 
         examples.write(Path(options.files))
@@ -255,7 +255,7 @@ def guide(options: argparse.Namespace, progress: Progress) -> None:
 def _asked(
     options: argparse.Namespace, progress: Progress, least: int = 1
 ) -> tuple[Input, dict[str, Any]]:
-    """Return what is analysed, and the other arguments of the call, checked before the work."""
+    """Return the input, and the other arguments of the call, which are checked first."""
     names = names_of("argument")
     asked = {name: value for name in names if (value := getattr(options, name)) is not None}
     Options.of(asked)
@@ -278,8 +278,8 @@ def _asked(
 
 
 def _has_shares(table: SegmentStatistics) -> bool:
-    """Return whether scores are known to be from 0 to 1, of which a percentage is a part."""
-    # Few gates are of percentages.
+    """Return whether scores are known to be from 0 to 1, so that they can be percentages."""
+    # Imported here because few gates have percentages.
     from evalstats.designs.trials.metrics import Trials
 
     metric: Any = getattr(table.metric, "metric", table.metric)  # of runs, or of a judge
@@ -292,7 +292,7 @@ def _has_shares(table: SegmentStatistics) -> bool:
 
 
 def _no_shares(percentages: Mapping[str, float], metric: str) -> InputError:
-    """Return the error about a percentage of scores that are not from 0 to 1."""
+    """Return the error for a percentage if scores are not from 0 to 1."""
     name, share = next(iter(percentages.items()))
     said = f"is {100 * share:g}% of scores from 0 to 1, but {metric} has another scale: write "
     said += f"{flag_of(name)} {100 * share:g} for points"
@@ -302,19 +302,19 @@ def _no_shares(percentages: Mapping[str, float], metric: str) -> InputError:
 
 
 def _suite(inputs: Input, asked: dict[str, Any]) -> Suite:
-    """Return the tasks of an input, with the arguments that are about them, which it takes out."""
+    """Return the tasks of an input, and remove the arguments about tasks from `asked`."""
     about = {name: asked.pop(name, None) for name in _PARTS}
     paired = asked.pop("paired", True)
     return Suite.of(inputs.tasks, **about, notes=inputs.notes, texts=inputs.texts, paired=paired)
 
 
 def _against_baseline(
-    options: argparse.Namespace, progress: Progress, what: str
+    options: argparse.Namespace, progress: Progress
 ) -> tuple[Input, dict[str, Any], tuple[str, ...]]:
-    """Return what is analysed of one system and its baseline, the arguments, and what to note.
+    """Return the input of one system and its baseline, the arguments, and notes.
 
-    A baseline that is a path is one more input, and one that is a name a system. A folder and a
-    system of a table may have one name: the system is meant, and a note says so.
+    A path as the baseline is one more input, and a name is a system. If a folder and a system of
+    a table have the same name, the system is used, and there is a note.
     """
     name, table = options.baseline, None
     if Path(name).is_dir() and options.logs:
@@ -322,22 +322,22 @@ def _against_baseline(
             try:
                 if table is None and name in log_at(path, options).systems:
                     table = path
-            except InputError:  # told where it is read for its scores
+            except InputError:  # reported when its scores are read
                 continue
     is_path = Path(name).exists() and table is None
     for kind in ("logs", "input"):
         paths = getattr(options, kind)
-        # A path is one more input; a name is that of a system among them.
         if paths and is_path and all(is_same(name, path) for path in paths):
             raise InputError(
                 f"{paths[0]} and --baseline {name} are the same file or folder: give the new "
                 "outputs and the baseline as two different ones"
             )
+        # A path is one more input; a name belongs to a system in the other inputs.
         if paths and is_path and name not in paths:
             if options.names and len(options.names) != len(paths):
                 raise InputError(
                     f"--names needs one name for each of {' '.join(paths)}, got "
-                    f"{' '.join(options.names)}; the baseline is called after its path"
+                    f"{' '.join(options.names)}; the baseline is named after its path"
                 )
             if options.names:
                 called = system_names([name], None)[0] if kind == "input" else name
@@ -348,21 +348,22 @@ def _against_baseline(
     notes: tuple[str, ...] = ()
     if table is not None:
         notes = (
-            f"The baseline is {name} in {table}; for the folder {name} give --baseline ./{name}.",
+            f"The baseline is the system {name} in {table}; for the folder {name}, give --baseline "
+            f"./{name}.",
         )
     inputs, asked = _asked(options, progress, 2)
     if len(inputs.systems) > 2:
         raise InputError(
-            f"{what} of one system and its baseline, but there are {', '.join(inputs.systems)}: "
-            f"choose with --systems"
+            f"{options.command} compares one system with its baseline, but there are "
+            f"{', '.join(inputs.systems)}: choose with --systems"
         )
     return inputs, asked, notes
 
 
 def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str]) -> Looks:
-    """Return the looks of the test that a file keeps, with one more at what is there now.
+    """Return the looks of the test in a file, with a new look at the current input.
 
-    One that passes on numbers that may be invalid is refused, unless that is `allowed`.
+    A look that passes with numbers that may be invalid is refused, unless this is `allowed`.
     """
     for name in ("on", "undecided", "paired_runs"):
         if name in asked:
@@ -370,7 +371,9 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
                 f"{flag_of(name)} is for a single test, but --state keeps several looks"
             )
     if not asked.pop("paired", True):
-        raise InputError("--unpaired is for a single test: with --state both have the same items")
+        raise InputError(
+            "--unpaired is for a single test: with --state, both systems have the same items"
+        )
     tables, state, baseline = inputs.only(), Path(path), asked.pop("baseline", None)
     if len(tables) > 1:
         names = ", ".join(table.metric.name for table in tables)
@@ -402,7 +405,7 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
 
 @contextmanager
 def _alone_with(state: Path) -> Iterator[None]:
-    """Keep other processes from a state: of two looks at once one would be lost, and its level."""
+    """Lock a state, because of two looks at the same time one, and its level, would be lost."""
     lock = state.with_name(f"{state.name}.lock")
     try:
         lock.touch(exist_ok=False)

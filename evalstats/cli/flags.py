@@ -18,11 +18,11 @@ from evalstats.analysis.settings import SETTINGS
 
 
 class Command(NamedTuple):
-    """The purpose of a command, its usage, examples, and the options that it `takes`.
+    """The purpose of a command, its usage, its examples, and the options that it `takes`.
 
-    These are the options for its name, and for the groups named here: of "texts" and "logs",
-    "scored" with intervals, in "units", "drawn" by resamples, "printed" in a form. `asks` is the
-    method of a comparison, or the function of one, that gives the result.
+    These are the options with its name, and the options of the groups named here: "texts" and
+    "logs" that it reads, "scored" with intervals, in "units", "drawn" by resamples, "printed".
+    `asks` is the method of a comparison, or the function of one, that returns the result.
     """
 
     about: str
@@ -35,10 +35,10 @@ class Command(NamedTuple):
 class Option(NamedTuple):
     """An option: its spelling, its commands or groups, its help, and its use.
 
-    Its last word is its value: none, a value, one or more values (``FILE...``), or one of several
-    words (``mean|runs``). Its name among the options of a command is `to`, or else its first long
-    flag. An option that may be given `again` is a list; for some commands other fields are used
-    `instead`.
+    The last word of `typed` is its value, if it takes one: a value, several values (``FILE...``),
+    or one of several words (``mean|runs``). Its name among the options of a command is `to`, or
+    its first long flag. An option that can be given `again` is a list. For some commands, other
+    fields are used `instead`.
 
     Its `use` consists of these words: an "argument" of the call by its name; a "question" of the
     comparison, with the value; a "label" of segments; options only for "texts", a "log" or
@@ -137,7 +137,7 @@ COMMANDS = {
         "the result", "", ("",), ""),
 }  # fmt: skip
 
-#: Columns of help: the most, and the fewest beside an option.
+#: The largest width of a help, and the smallest width of a text beside an option.
 _WIDEST, _NARROWEST = 100, 20
 _OUTPUT = "txt md tex csv json html png pdf svg; may be given several times"
 _FORMS = "text|json|markdown|latex|html|csv"
@@ -320,7 +320,7 @@ evalstats --version shows the version.
 
 
 def entry(typed: str, help: str, indent: int = 29) -> str:
-    """Return a command or an option with its help beside it, or below if it is long."""
+    """Return a command or an option with its help beside it, or below it if it is long."""
     typed = f"  {typed}"
     start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
     return start + folded(help, indent)

@@ -1,7 +1,6 @@
 """Input as tables by task: texts, files of statistics, logs and tables of scores.
 
-The readers of logs are imported on use, so that texts, the most frequent input, need not wait for
-them.
+Readers of logs are imported when they are used, so that texts are read without waiting for them.
 """
 
 from __future__ import annotations
@@ -51,9 +50,9 @@ _MOST_REFERENCES = 1000
 class Input:
     """Tables by task ("" for texts), labels of segments, and notes on logs.
 
-    A label is one string per segment, or the name of a label of the tables. `paths` has the system
-    of each file with a single one; `totals` are totals of groups in logs, and `texts` questions and
-    answers by task.
+    A label is one string per segment, or the name of a label in the tables. `paths` has the system
+    of each file that has only one; `totals` are totals of groups in logs, and `texts` has questions
+    and answers by task.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -108,7 +107,7 @@ def _check_enough(
     if options.command == "gate" and _known(name, systems, paths) is None:
         more = ""
         if re.fullmatch(r"[\d.]+ ?%?", name):
-            more = f". A score to reach is --at-least {name}, without a baseline"
+            more = f". For a score to reach, give --at-least {name} instead"
         raise InputError(
             f"cannot read {name}: it does not exist, and there is no system {name!r}; "
             f"{meant(name, systems)}{more}"
@@ -133,7 +132,7 @@ def _exists(path: str) -> bool:
 
 
 def files_of(options: argparse.Namespace) -> list[str]:
-    """Return the files to read; standard input can be one of them."""
+    """Return the files that are read; standard input can be one of them."""
     values = [getattr(options, name) or [] for name in _FILES]
     files = [path for one in values for path in ([one] if isinstance(one, str) else one)]
     given = [(name, getattr(options, name)) for name in _FILES_OR_NAMES]
@@ -150,7 +149,7 @@ def files_of(options: argparse.Namespace) -> list[str]:
 
 
 def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Input:
-    """Read the input, of one kind only, with at least `least` systems."""
+    """Read the input, which must be of one kind and have at least `least` systems."""
     paths = options.logs
     if options.plan is not None:
         return _of_plan(options, progress, least)
@@ -158,14 +157,14 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         return _of_texts(options, progress, least)
     if options.input:
         raise InputError(
-            f"give either {paths[0]} or texts as -i, not both; references go as -r {paths[0]}, "
-            f"scores as --scores"
+            f"give either {paths[0]} or texts as -i, not both; give references as -r "
+            f"{paths[0]}, and scores as --scores {paths[0]}"
         )
     kinds = {Path(path).suffix == ".npz" for path in paths}
     if len(kinds) > 1:
         raise InputError(f"give files of statistics (.npz) or logs, not both: {' '.join(paths)}")
     of_texts = [*names_of("texts"), *chain.from_iterable(METRIC_OPTIONS.values())]
-    what = f"{paths[0]} has its own"
+    what = f"{paths[0]} already has scores"
     if Path(paths[0]).suffix == ".txt":
         what = f"give outputs as -i {' '.join(paths)}"
     _refuse(options, of_texts, f"is for texts: {what}")
@@ -195,7 +194,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
 
 
 def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Input:
-    """Return the tables of systems that were run on all items, or on the items of a plan."""
+    """Return tables of systems that were run on all items, or only on the items of a plan."""
     from evalstats.designs.plans import Plan
 
     plan, path = Plan.load(options.plan), options.plan
@@ -247,7 +246,7 @@ def _run_on(
     outputs: Sequence[str],
     references: Sequence[Sequence[str]],
 ) -> list[SegmentStatistics]:
-    """Return tables in which a system has rows, and cautions, of the items drawn alone."""
+    """Return tables in which a system has rows and cautions only for the items drawn."""
     texts = [[lines[i] for i in drawn] for lines in (outputs, *references)]
     said = text_cautions([table.metric for table in tables], {name: texts[0]}, texts[1:])
     run = []
@@ -276,7 +275,7 @@ def _stacked(
             if any(part.fingerprint is None and part.segment_ids is None for part in parts):
                 raise InputError(
                     f"{names} have the same systems, but it is unknown whether they are parts of "
-                    "one test set: there are no ids, and no hash of references"
+                    "one test set: they have no ids and no hash of references"
                 )
             n = sum(part.n_segments for part in parts)
             notes.append(f"{names} are parts of one test set of {n:,} segments, in this order.")
@@ -295,7 +294,7 @@ def _refuse_changes(options: argparse.Namespace) -> None:
     """Refuse changes of settings of tasks, which texts do not have."""
     if {*(getattr(options, "allow_changes", None) or ())} - {*BARRING, "*"}:
         kinds = ", ".join(BARRING)
-        raise InputError(f"--allow-changes must be one of {kinds}, or '*', for texts")
+        raise InputError(f"for texts, --allow-changes must be one of {kinds}, or '*'")
 
 
 def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
@@ -367,7 +366,7 @@ class Labels(list[str]):
 
 
 def _labels(given: str | list[str], is_name: Callable[[str], bool] = lambda one: False) -> Any:
-    """Return labels that are names, or lines of files; for two files by the files' names."""
+    """Return labels: names, or the lines of a file; for two files, a mapping from their names."""
     if isinstance(given, str):
         return given if is_name(given) else Labels(given)
     if all(map(is_name, given)):
@@ -404,7 +403,7 @@ def _of_unpaired_texts(
 
 
 def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """Return the name of each file, and the systems if files are runs; none if each is a system.
+    """Return the name of each file, and its system if several files are runs of one system.
 
     With ``--names A A B B`` the files are "A run 1", "A run 2" and so on.
     """
@@ -440,7 +439,7 @@ def _chosen(
 
 
 def _references(options: argparse.Namespace) -> list[Lines]:
-    """Return the lines of the files of references, with equal numbers."""
+    """Return the lines of the files of references, which must have equally many."""
     files = _reference_files(options)
     streams = [Lines(path) for path in files]
     if options.num_refs is not None:
@@ -450,7 +449,8 @@ def _references(options: argparse.Namespace) -> list[Lines]:
         return streams[0].columns(n, bool(options.blank_is_absent))
     if options.blank_is_absent and len(streams) == 1:
         raise InputError(
-            "is for several references: files of -r, or --num-refs", argument="blank_is_absent"
+            "is for several references: give several files as -r, or --num-refs",
+            argument="blank_is_absent",
         )
     if len(set(map(len, streams))) > 1:
         counts = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
@@ -459,7 +459,7 @@ def _references(options: argparse.Namespace) -> list[Lines]:
 
 
 def _reference_files(options: argparse.Namespace) -> list[str]:
-    """Return the files of references, or those of sacreBLEU's test set."""
+    """Return the files of references, given or from sacreBLEU's test set."""
     if options.references and options.test_set:
         raise InputError("give either -r/--references or -t/--test-set, not both")
     if options.references:
@@ -474,8 +474,8 @@ def _reference_files(options: argparse.Namespace) -> list[str]:
 def texts_of(options: argparse.Namespace) -> dict[str, Any] | None:
     """Return the texts of segments for a report: references and outputs from files.
 
-    With domains, or if only some lines have scores, texts are by line number, which follows the
-    domain in totals.
+    With domains, or if only some lines have scores, the keys of texts are line numbers; in totals
+    they follow the name of the domain.
     """
     if options.command != "compare" or not options.input or options.unpaired:
         return None
@@ -533,7 +533,9 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
             raise InputError(f"{again[0]} is given more than once; give --names")
     elif len(names) != len(paths) or len(set(names)) < len(names):
         is_again = len(names) == len(paths)
-        more = "; runs of a system are a column 'epoch', with --epochs runs" if is_again else ""
+        more = (
+            "; for several runs of a system, give a table with a column 'run'" if is_again else ""
+        )
         raise InputError(
             f"--names needs a different name for each of the {len(paths)} logs, got "
             f"{' '.join(names)}{more}"
@@ -571,7 +573,7 @@ def _selection(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def log_at(path: str, options: argparse.Namespace) -> Log:
-    """Return a log, or a file of statistics, with any systems."""
+    """Return the content of a log or a file of statistics."""
     from evalstats.logs.log import log_of
     from evalstats.logs.pivot import epochs_of
     from evalstats.logs.reading import read_log
@@ -614,7 +616,7 @@ def _scores_beside(
 ) -> list[SegmentStatistics]:
     """Return scores of the same systems and lines as texts, one table per metric.
 
-    Segments are named by line numbers; a system may be named after its file.
+    The names of segments are line numbers; a system may have the name of its file.
     """
     from evalstats.logs.joining import joined
 
@@ -653,13 +655,13 @@ def _of_lines(
     lines = {str(i + first): i for i in range(n)}
     if odd := [x for x in ids if x not in lines]:
         raise InputError(
-            f"{where}: segments of {metric} must be named by the numbers of their lines to go with "
-            f"{n:,} lines of texts, from 0 or 1 on, but some are {', '.join(map(repr, odd[:3]))}"
+            f"{where}: segments of {metric} must be named by the {n:,} line numbers of the "
+            f"texts, from 0 or 1 on, but some are {', '.join(map(repr, odd[:3]))}"
         )
     if table.n_segments != n and options.missing not in ("intersect", "available"):
         raise InputError(
             f"{where} has scores ({metric}) of {table.n_segments:,} segments but the texts have "
-            f"{n:,} lines; restrict the texts to these with --missing intersect"
+            f"{n:,} lines; --missing intersect uses only the lines with scores"
         )
     places = [lines[x] for x in ids]
     hashes = table.labels.get("reference_hash")
@@ -682,7 +684,7 @@ def _of_lines(
 def _on_shared_lines(
     tables: list[SegmentStatistics], labels: dict[str, Any], where: str
 ) -> tuple[list[SegmentStatistics], dict[str, Any], tuple[str, ...]]:
-    """Return tables and labels of the lines that all tables have, and a note on the others."""
+    """Return tables and labels for the lines that all tables have, and a note on the others."""
     n, first = tables[0].n_segments, tables[0].segment_ids or ()
     shared = set.intersection(*(set(table.segment_ids or ()) for table in tables))
     if len(shared) == n:
@@ -695,8 +697,8 @@ def _on_shared_lines(
         for name, values in labels.items()
     }
     note = (
-        f"Lines without scores in {where} are left out: {n - len(kept):,} of {n:,}. Its "
-        "segments are lines counted from 1, or from 0 if one has the id 0."
+        f"{n - len(kept):,} of {n:,} lines are left out, because {where} has no scores for them. "
+        "Its segments are lines counted from 1, or from 0 if one has the id 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)
 

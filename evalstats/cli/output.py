@@ -1,4 +1,4 @@
-"""Where a result goes, and in which form: standard output or a file, tried before the work."""
+"""Write results to standard output or to files, which are tested before the work begins."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from evalstats.pictures.report import Texts
     from evalstats.resampling.executors import Progress
 
-#: What stands for standard input or standard output in place of a file.
+#: The name of standard input or standard output in place of a file.
 STANDARD = "-"
 FIGURES = ("png", "pdf", "svg")
-#: Options of forms, arguments of `to_text` and its like, which have no effect on others.
+#: Options that only some formats have (arguments of `to_text` and similar methods).
 _OF_FORMS = {option.name: option.forms.split() for option in EVERY if option.forms}
 #: Calls and arguments of the library in notes, as they are typed here.
 _CALLS = {
@@ -38,21 +38,22 @@ _CALLS = {
 }
 _ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@. -]+)\"")
 _ROLE = re.compile(r"\bcolumns=\{\"(\w+)\": \"(\w+)\"\}")
-#: Columns of sentences in a pipe or a file.
+#: The width of sentences in a pipe or a file.
 _USUAL = 100
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 2.0
 
 
 class UnwritableError(Exception):
-    """Standard output takes no more: its reader has gone, or a disk is full."""
+    """Standard output cannot be written: its reader has stopped, or a disk is full."""
 
 
 @contextmanager
 def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str | bytes], None]]:
-    """Yield what writes to a file, tried before without changing it, or to standard output.
+    """Yield a function that writes to a file or to standard output.
 
-    The file may be none of the inputs. One that was not there is not there when the work fails.
+    The file is first opened without changing it, and must not be one of the inputs. A new file is
+    removed again if the work fails.
     """
     if path == STANDARD:
         if sys.stdout is None:
@@ -61,14 +62,14 @@ def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str
         return
     target = Path(path)
     for other in inputs:
-        with suppress(OSError):  # What is not there is reported where it is read.
+        with suppress(OSError):  # A missing file is reported when it is read.
             if target.samefile(other):
                 raise InputError(f"-o {path} is the input {other}; give another file")
 
     def write(content: str | bytes) -> None:
         if isinstance(content, str):
             content = (content.rstrip("\n") + "\n").encode()
-        # What was there stays until all of it is written: a disk may be full.
+        # The old file stays until all is written, because a disk may be full.
         with replacing(path) as file:
             file.write(content)
 
@@ -76,7 +77,7 @@ def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str
 
     is_new = not os.path.lexists(target)
     with _writing(target):
-        # To open a pipe or a device already does something to it.
+        # Opening a pipe or a device would already change it.
         if is_new or target.is_dir() or target.is_file():
             target.open("ab").close()
     try:
@@ -89,9 +90,9 @@ def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str
 
 
 def no_verdict(options: argparse.Namespace, message: str, inputs: Sequence[str]) -> None:
-    """Write to the files of a gate that there is no verdict, so that none of them has an old one.
+    """Write to the files of a gate that there is no verdict, so that none has an old verdict.
 
-    Files of figures, of tables and of what cannot be written stay as they are.
+    Figures, tables and files that cannot be written stay as they are.
     """
     from evalstats.pictures.markup import as_html
     from evalstats.results.tabular import Page
@@ -112,7 +113,7 @@ def no_verdict(options: argparse.Namespace, message: str, inputs: Sequence[str])
 
 
 def _no_verdict_junit(message: str, said: str) -> str:
-    """Return JUnit's XML with one error."""
+    """Return XML for JUnit with one error."""
     from evalstats.results.files import as_junit
 
     return as_junit([("evalstats", "gate", "bad input", "error", message, said)])
@@ -127,7 +128,7 @@ def _writing(target: Path) -> Iterator[None]:
 
 
 def to_stdout(text: str = "") -> None:
-    """Write to standard output, through to what reads it."""
+    """Write to standard output, and flush it."""
     if sys.stdout is None:
         return
     try:
@@ -138,8 +139,8 @@ def to_stdout(text: str = "") -> None:
 
 
 def complain(message: str) -> None:
-    """Write to standard error, on a terminal in lines of its width that break no path."""
-    # Without a standard error `print` would take standard output.
+    """Write to standard error; on a terminal, lines have its width and paths stay whole."""
+    # Without a standard error, `print` would use standard output.
     if sys.stderr is None:
         return
     if width := _columns(sys.stderr):
@@ -150,7 +151,7 @@ def complain(message: str) -> None:
 
 
 def _columns(stream: TextIO | None) -> int | None:
-    """Return the width that is asked for, or of the terminal that a stream is; else None."""
+    """Return the width in COLUMNS, or the width of the terminal; `None` if there is neither."""
     # `evalstats --help` shows no result.
     from evalstats.results import widths
 
@@ -159,9 +160,9 @@ def _columns(stream: TextIO | None) -> int | None:
 
 
 def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return where a result goes, standard output last, and in which form: (path, form).
+    """Return the path and the format of each output, (path, form), with standard output last.
 
-    What goes to files is printed as well, but for quiet ones.
+    Results in files are printed as well, unless the command is quiet.
     """
     if options.command == "extract":
         return [(options.output or STANDARD, "")]
@@ -178,12 +179,12 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
         if path == STANDARD:
             asked, of_suffix = asked or "text", None
         if asked and of_suffix not in (None, asked):
-            raise InputError(f"-o {path} is a file of {of_suffix}, but -f asks for {asked}")
+            raise InputError(f"-o {path} is written as {of_suffix}, but -f asks for {asked}")
         form = asked or of_suffix
         if not form:
             known = " ".join(SUFFIXES)
             raise InputError(
-                f"the form of -o {path} is unknown; end its name in one of {known}, or give -f"
+                f"the format of -o {path} is unknown; end its name in one of {known}, or give -f"
             )
         outputs.append((path, form))
     is_described = options.describe and "text" not in dict(outputs).values()
@@ -191,7 +192,7 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
         outputs.append((STANDARD, "text"))
     for name, forms in _OF_FORMS.items():
         if getattr(options, name) is not None and not any(form in forms for _, form in outputs):
-            what = "for text, md and tex"
+            what = "for text, Markdown and LaTeX"
             if "latex" in forms and "text" not in forms:
                 what = "for LaTeX: -f latex, or -o FILE.tex"
             raise InputError(f"--{name} is {what}")
@@ -205,7 +206,7 @@ def rendered(
     texts: Texts | None = None,
     files: Sequence[str] = (),
 ) -> str | bytes:
-    """Return a result for a path in a form, as str or bytes; a report has texts and its files."""
+    """Return a result in a format, as str or bytes; `texts` and `files` are for a report."""
     path, form = to
     from evalstats.results import widths
 
@@ -240,15 +241,15 @@ def rendered(
         made = make(**how)
     if form not in ("text", "markdown"):
         return str(made)
-    # What is typed may be longer than what is called.
+    # Options may be longer than the calls that they replace.
     lines = as_typed(made).split("\n")
     return "\n".join(part for line in lines for part in widths.wrapped(line, width))
 
 
 def _html_as_typed(page: str) -> str:
-    """Return a page whose sentences have arguments as flags: not its tables, names and outputs."""
+    """Return a page that names options as typed in sentences, but not in tables and outputs."""
     parts = re.split(r"(<(?:style|script).*?</(?:style|script)>|<[^>]*>)", page, flags=re.DOTALL)
-    depth = 0  # of paragraphs and items of lists, in which findings and notes are
+    depth = 0  # depth in paragraphs and list items, which contain findings and notes
     for i, part in enumerate(parts):
         if i % 2:
             depth += bool(re.match(r"<(?:p|li)\b", part)) - (part in ("</p>", "</li>"))
@@ -258,7 +259,7 @@ def _html_as_typed(page: str) -> str:
 
 
 def as_typed(text: str) -> str:
-    """Return text in which options are called by flags, and calls are what does as much here."""
+    """Return text with flags instead of arguments, and options instead of calls."""
     for call, typed in _CALLS.items():
         text = text.replace(call, typed)
     text = _ROLE.sub(r"--columns \1=\2", text)
@@ -267,7 +268,7 @@ def as_typed(text: str) -> str:
 
 @contextmanager
 def on_terminal(stream: TextIO | None) -> Iterator[Progress]:
-    """Yield what says on a line of a terminal how far long work has come."""
+    """Yield a function that shows the progress of long work on a line of a terminal."""
     # `evalstats --help` does no work.
     from evalstats.resampling.executors import line_of
 

@@ -264,8 +264,8 @@ def _read(kind: str, text: str) -> Any:
     try:
         return int(text) if kind == "N" else float(text)
     except ValueError:
-        wrong = "invalid int value:" if kind == "N" else "expected a number, got"
-        raise argparse.ArgumentTypeError(f"{wrong} {text!r}") from None
+        number = "whole number" if kind == "N" else "number"
+        raise argparse.ArgumentTypeError(f"expected a {number}, got {text!r}") from None
 
 
 def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool) -> str:
@@ -311,7 +311,7 @@ def _alike(kinds: Iterable[Any], name: str) -> str:
     """Return the end of a message: options with this name of other kinds of metrics."""
     options = [METRIC_OPTIONS.get(kind, {}).items() for kind in kinds]
     flags = [flag_of(option) for option, field in chain(*options) if field.name == name]
-    return f"; there is {', '.join(flags)}" if flags else ""
+    return f"; did you mean {' or '.join(flags)}?" if flags else ""
 
 
 def metrics_of(options: argparse.Namespace) -> list[Metric]:

@@ -187,7 +187,7 @@ class MonitorCallback(Callback):
         if against is None:
             warnings.warn(
                 f"{len(hypotheses)} outputs of a validation are skipped, because their references "
-                "are unknown; let validation_step return 'references' beside  'hypotheses'",
+                "are unknown; let validation_step return 'references' beside 'hypotheses'",
                 stacklevel=2,
             )
             return {}

@@ -154,7 +154,7 @@ def _told(rows: Rows, **options: Any) -> dict[str, float]:
     # A standard error has no direction.
     table = pivoted([replace(rows, is_directed=True)]).table()
     if table.n_segments < 2:
-        raise InputError("one item shows no spread")
+        raise InputError("a standard error needs at least 2 items, got 1")
     (score,) = table.scores.tolist()
     stated = rows.reported
     if stated is not None and not np.isclose(stated, score, rtol=1e-6, atol=1e-9):

@@ -211,9 +211,9 @@ class LabelledSet:
         marks = row_marks(outputs, labels, self._pad) if may_be_filled else []
         if any(marks[-n:] == marks[:n] for n in range(1, len(marks))):
             warnings.warn(
-                f"{len(outputs)} rows of several processes have no score: the last ones repeat "
-                "the first ones, and it is unknown how many of them fill batches; use "
-                "MonitorCallback, which knows it, or evaluate this set with one process",
+                f"{len(outputs)} rows of several processes are not scored: the last ones repeat "
+                "the first ones, and it is unknown how many of them only fill batches; use "
+                "MonitorCallback, which counts them, or evaluate this set with one process",
                 stacklevel=3,
             )
             return {}

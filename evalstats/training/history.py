@@ -64,13 +64,13 @@ class StepScore(NamedTuple):
 class Basis(NamedTuple):
     """The interval and test of a check, and the number of segments behind them.
 
-    `interval` is that of the score: "t", or "wilson" of 0/1 scores; `test` that of the p-value:
-    "t", or "mcnemar" of 0/1 scores, `None` at the first check. `n_differing` segments, or groups,
-    differ from those of the step it is compared with; `kurtosis` is that of their influence values
-    on the difference, 3 of normal ones, and `None` where no t test decides or nothing varies.
-    `barred` is the kind of the note with which a check is not a real improvement: "empty" outputs,
-    or outputs that are all "alike", if the best step has none; texts "unread" by the metric;
-    "missing" scores. It is empty if there is none.
+    `interval` names the interval of the score: "t", or "wilson" for 0/1 scores. `test` names the
+    test: "t", or "mcnemar" for 0/1 scores, and `None` at the first check. `n_differing` segments,
+    or groups, differ from the step with which this one is compared. `kurtosis` is the kurtosis of
+    their influence values on the difference (3 for a normal distribution), and `None` if no t test
+    decides or nothing varies. `barred` is the kind of a note that rules out a real improvement:
+    "empty" outputs, or outputs that are all "alike", if the best step has none; texts "unread" by
+    the metric; "missing" scores. Without such a note it is empty.
     """
 
     interval: str

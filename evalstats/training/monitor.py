@@ -192,7 +192,7 @@ class Monitor:
         self._history = History()
 
     def _check_draws(self) -> None:
-        """Refuse a level that gives a check less than one draw."""
+        """Refuse a level if it leaves less than one draw for a check."""
         n_draws = self._spent(1) * N_DRAWS
         if n_draws < 1:
             most = int(self.expected_checks * n_draws)
@@ -200,9 +200,9 @@ class Monitor:
             least = 1.05 * self.significance_level / n_draws
             raise InputError(
                 f"significance_level {self.significance_level:g} over expected_checks "
-                f"{self.expected_checks:,} is {n_draws:.2g} of {N_DRAWS:,} sign flips per check, "
-                f"too few for any improvement; {fewer}give a significance_level of at least "
-                f"{least:.2g}"
+                f"{self.expected_checks:,} leaves {n_draws:.2g} of {N_DRAWS:,} sign flips per "
+                f"check, too few to find an improvement; {fewer}give a significance_level of "
+                f"at least {least:.2g}"
             )
 
     def _spent(self, n_looks: int) -> float:

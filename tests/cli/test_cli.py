@@ -318,7 +318,7 @@ def test_references_may_stand_beside_one_another(here, typed):
 def test_files_of_statistics_compare_like_the_texts(typed, here):
     for name in SYSTEMS:
         said = typed("extract", *REFS, "-i", f"{name}.txt", "-o", f"{name}.npz")
-        assert said == f"{name}.npz has BLEU of 60 segments of 1 system.\n"
+        assert said == f"{name}.npz has the statistics of BLEU for 60 segments of 1 system.\n"
     saved = [f"{name}.npz" for name in SYSTEMS]
     options = ("--baseline", "baseline", "--groups", "docs.txt", "--resamples", "99")
     expected = typed("compare", *REFS, *INPUT, *options)
@@ -491,8 +491,8 @@ def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, smal
     scores = [e["score"] for e in found["estimates"]]
     assert scores[:3] == table.scores.tolist()
     assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
-    assert any(f"are left out: {60 - len(kept)} of 60. Its" in note for note in found["notes"])
-    assert any("lines counted from 1, or from 0" in note for note in found["notes"])
+    left_out = f"{60 - len(kept)} of 60 lines are left out, because comet.csv has no scores"
+    assert any(note.startswith(left_out) for note in found["notes"])
     options = ("--missing", "intersect", "-o", "x.html", "--resamples", "9")
     cli.main(["compare", *INPUT, *REFS, "-m", "wer", "--scores", "comet.csv", *options])
     shown = (here / "x.html").read_text(encoding="utf-8")
@@ -518,8 +518,8 @@ def test_scores_that_do_not_fit_texts(beside):
     fewer = "\n".join(line for line in scores.split("\n") if ",60," not in line)
     for given, message in (
         (scores.replace("copy,", "other,"), "has no scores (COMET) of 'copy'; it has"),
-        (scores.replace(",60,", ",61,"), "must be named by the numbers of their lines"),
-        (fewer, "of 59 segments but the texts have 60 lines; restrict the texts to these with"),
+        (scores.replace(",60,", ",61,"), "must be named by the 60 line numbers"),
+        (fewer, "of 59 segments but the texts have 60 lines; --missing intersect uses only"),
     ):
         code, _, err = beside(given)
         assert (code, message in err) == (2, True)
@@ -632,7 +632,7 @@ def test_no_exception_has_the_exit_code_of_a_verdict(monkeypatch, capsys, error,
         cli.run()
     assert stopped.value.code == code
     name = type(error).__name__
-    said = f"{name} is an error of evalstats itself, not a verdict\n"
+    said = f"{name} is an error in evalstats itself, not a verdict\n"
     assert capsys.readouterr().err.endswith(said if code == 70 else "")
 
 

@@ -313,7 +313,7 @@ def test_files(tmp_path, monkeypatch, refused, typed):
         )
         assert scores_of(found) == expected, files
     for line, said in (
-        ("all.csv", "give --human, the one with people's scores"),
+        ("all.csv", "give --human with the name of people's scores"),
         ("all.csv --human mqm", "--human: there is no 'mqm'"),
         ("-i x.txt", "people's scores are missing"),
     ):

@@ -223,7 +223,7 @@ def test_a_set_that_may_be_filled_has_no_score(hugging_face):
     exact = the_set.scored_by_labels(texts, ids(texts), may_be_filled=True)
     assert exact == the_set.scored_by_labels(texts, ids(texts)) != {}
     for filled in (["ab", "cd", "ef", "ab"], ["ab", "cd", "ef", "ab", "cd"]):
-        with pytest.warns(UserWarning, match=f"{len(filled)} rows of several processes have no sc"):
+        with pytest.warns(UserWarning, match=f"{len(filled)} rows of several processes are not sc"):
             assert the_set.scored_by_labels(filled, ids(filled), may_be_filled=True) == {}
 
 
@@ -259,7 +259,7 @@ def test_a_trainer_of_two_processes_is_watched(hugging_face):
     loader = SimpleNamespace(dataset=iter(()))
     assert evaluated(references, 128, loader)["chrf"] == expected(references)
     assert evaluated(others, 60, loader)["chrf"] == expected(others)
-    with pytest.warns(UserWarning, match="64 rows of several processes have no score"):
+    with pytest.warns(UserWarning, match="64 rows of several processes are not scored"):
         assert evaluated(others, 64, loader) == {}
     arguments.metric_for_best_model = "eval_chrf2_best_step"
     with pytest.raises(

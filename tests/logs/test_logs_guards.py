@@ -385,7 +385,7 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path):
 
 
 @cases(
-    ("estimate -r o.txt -i o.txt -m wer -lc", "; there is --wer-lowercase"),
+    ("estimate -r o.txt -i o.txt -m wer -lc", "; did you mean --wer-lowercase?"),
     ("compare -r o.txt -i o.txt ./o.txt", "o.txt is given more than once: leave one out"),
     ("estimate -r o.txt -i u.txt", "u.txt is UTF-16: save it as UTF-8"),
     ("show u.csv", "u.csv is UTF-16: save it as UTF-8"),

@@ -436,7 +436,7 @@ def test_a_gate_of_looks_needs_a_state(folder, refused):
     assert "--of, --looks and --start need --state FILE" in refused(
         "gate", "100.csv", "--baseline", "old", "--of", "400"
     )
-    assert "-o gate.json is the state; give another file" in refused(
+    assert "-o gate.json is the file of --state; give another file" in refused(
         "gate", "100.csv", *GATE, "-o", "gate.json"
     )
     (folder / "gate.json").write_text("{")
