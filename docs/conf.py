@@ -219,6 +219,8 @@ def finish_page(app: Any, page: str, template: str, context: Any, tree: Any) -> 
         tags += f'<meta name="description" content="{about}" />'
     context["metatags"] = tags
     body = context.get("body", "").replace("<pre>", '<pre tabindex="0">')
+    # An empty corner of a table is not a heading.
+    body = re.sub(r'<th( class="head[^>]*)><p></p></th>', r"<td\1></td>", body)
     context["body"] = body.replace(
         '<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'
     )

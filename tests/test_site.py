@@ -144,6 +144,19 @@ def test_every_page_says_its_version_and_what_it_is_about(site):
 
 
 @pytest.mark.thorough
+def test_landmarks_have_names_and_headings_have_text(site):
+    """What axe found: two drawers of one name, icons outside them, empty headings, no heading."""
+    pages = {**guides(site), "search": (site / "search.html").read_text("utf-8")}
+    for name, text in pages.items():
+        drawers = re.findall(r'<aside [^>]*aria-label="([^"]+)"', text)
+        assert drawers == ["All pages", "On this page"], name
+        icons = re.findall(r'<div class="content-icon-container"([^>]*)>', text)
+        assert all('role="navigation"' in icon for icon in icons), name
+        assert not re.search(r"<th[^>]*><p></p></th>", text), name
+        assert len(re.findall(r"<h1\b", text)) == 1, name
+
+
+@pytest.mark.thorough
 def test_an_option_can_be_linked_to(site):
     text = guides(site)["command-line"]
     for name in ("groups", "strata", "significance-level", "seed"):
