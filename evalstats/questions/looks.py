@@ -134,13 +134,14 @@ class Look(Record):
         Turnbull, 1989): with probability 1 - 2·`significance_level` all intervals of a test are
         correct, whenever it stops.
     verdict : {"passed", "failed", "go on"}
-        The claim is shown; or its opposite is, or all units are in without showing it; or neither.
+        "passed" if the data show the claim, "failed" if they show its opposite, or if all units are
+        in and do not show the claim, and otherwise "go on".
     level : float
         The one-sided p-value needed for a decision now.
     pvalue, pvalue_failed : float or None
-        One-sided p-values of the claim and of its opposite: that more is lost than the limit or,
-        without a limit, that the system is worse. As in `compare`, without regard to other looks.
-        `None` if there is no test of the limit.
+        One-sided p-values of the claim and of its opposite: that the loss is larger than the limit
+        or, without a limit, that the system is worse. They are computed as in `compare`, and do not
+        take other looks into account. `None` if there is no test of the limit.
     pvalue_anytime : float or None
         Without a plan, the p-value for all looks together: the smallest `significance_level` at
         which this look passes.

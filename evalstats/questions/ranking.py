@@ -542,8 +542,8 @@ def wmt_clusters(
 ) -> NDArray[np.int64]:
     """Return the cluster of each system as WMT's scripts do, 1 the best, `(S,)`.
 
-    `marks` are the scores of the segments of each system, NaN if one is missing; higher is better,
-    also for `scores`, their means.
+    `marks` are the scores of the segments of each system, NaN if a score is missing, and `scores`
+    are their means. Higher is better.
 
     "wmt" follows `make_rankings.py` of WMT22 (unmatched segments; those of direct assessments): a
     system of a higher score wins by a rank-sum test (p < .05), and a cluster ends if each system so

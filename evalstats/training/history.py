@@ -125,9 +125,9 @@ class Checkpoint(Record):
     confidence_level : float
         Nominal coverage of the intervals.
     basis : Basis
-        Which interval and test these are, and on how many segments the test rests.
+        The interval and the test, and the number of segments behind the test.
     notes : tuple of str
-        What may make the score invalid.
+        Reasons why the score may be invalid.
 
     Examples
     --------

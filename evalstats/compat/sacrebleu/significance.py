@@ -29,8 +29,8 @@ class PairedTest:
     from `evalstats.compat.sacrebleu.metrics`, from sacreBLEU, or are of your own class, which
     counts and scores itself. `n_jobs` has no effect; bad input raises an `InputError`.
 
-    **Note**: the p-value of "bs" is one-sided in effect (`draws.paired_bootstrap`);
-    `evalstats.compare` has calibrated ones.
+    **Note**: the p-value of "bs" is in effect one-sided (`draws.paired_bootstrap`);
+    `evalstats.compare` computes calibrated p-values.
 
     ``faithful=True`` also reproduces three defects of sacreBLEU: seed 0 draws from the operating
     system, identical systems get p = 1/(n_samples + 1), and "ar" loses the fraction of k in add-k
