@@ -88,7 +88,7 @@ SETTINGS = {
             "alternative",
             _words(Alternative),
             "two-sided",
-            "direction of the difference that is tested, whether or not higher is better",
+            "direction to test: greater means a higher score, even if lower is better",
         ),
         Setting(
             "adjustment",
@@ -97,7 +97,7 @@ SETTINGS = {
             "adjustment of p-values for several comparisons",
             flag="--adjustment, --adjust",
         ),
-        Setting("confidence_level", "LEVEL", 0.95, "confidence level of intervals and verdicts"),
+        Setting("confidence_level", "LEVEL", 0.95, "level of intervals and verdicts"),
         Setting("significance_level", "LEVEL", 0.05, "error rate of a single test"),
         Setting("margin", "POINTS", None, "smallest loss or difference that matters, in points"),
         Setting("recovery", "SHARE", None, "share of the baseline's score to keep, such as 0.9"),

@@ -95,12 +95,12 @@ COMMANDS = {
         ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --clusters wmt25"),
         "texts logs scored units drawn printed"),
     "power": Command(
-        "compute from a pilot how many segments a test set needs", _INPUT,
+        "compute from a pilot how many segments a test set needs, or what it can detect", _INPUT,
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
         "texts logs units printed"),
     "gate": Command(
-        "decide if a new system may replace an old one; exit code 0 is passed, 1 failed, 3 "
-        "undecided, and 4 asks for more items",
+        "decide if a new system may replace an old one; the exit code is 0 if it passed, 1 if it "
+        "failed, 3 if undecided, and 4 if more items are needed",
         "NEW --baseline BASE --margin POINTS | NEW --at-least POINTS",
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1"),
@@ -139,7 +139,7 @@ COMMANDS = {
 
 #: The largest width of a help, and the smallest width of a text beside an option.
 _WIDEST, _NARROWEST = 100, 20
-_OUTPUT = "txt md tex csv json html png pdf svg; may be given several times"
+_OUTPUT = "txt, md, tex, csv, json, html, png, pdf or svg); may be given several times"
 _FORMS = "text|json|markdown|latex|html|csv"
 #: The options, under the headings of the help.
 OPTIONS = {
@@ -153,12 +153,12 @@ OPTIONS = {
         Option("--blank-is-absent", "texts", "treat an empty line as a missing reference, if "
                                              "there are several references", "texts rare"),
         Option("-m, --metrics, --metric METRIC...", "texts logs",
-               "bleu (default), chrf, chrf++, ter, wer, cer, rougeL, or metrics in the logs, such "
-               "as 'acc*'",
+               "metrics: bleu (default), chrf, chrf++, ter, wer, cer, rougeL, or metrics in logs, "
+               "such as 'acc*'",
                instead={**{name: {"help": "metrics in the logs, such as 'acc*' (default: all)"}
                            for name in ("show", "cases")},
-                        "extract": {"help": "bleu (default), chrf, chrf++, ter, wer, cer or "
-                                            "rougeL"}}),
+                        "extract": {"help": "metric: bleu (default), chrf, chrf++, ter, wer, cer "
+                                            "or rougeL"}}),
         Option("--systems PATTERN...", "logs", "systems to use, in this order (default: all)"),
         Option("--names NAME...", "texts show",
                "names of systems (repeat a name for several runs)",
@@ -184,8 +184,8 @@ OPTIONS = {
                "measure of agreement on pairs of systems (spa, pa) or on the outputs of a segment "
                "(default: spa)", "argument"),
         Option("--plan FILE", "scored gate",
-               "file that evalstats plan wrote, if a system was run on these items only; the other "
-               "lines of its outputs are empty", "rare"),
+               "file from evalstats plan, if a system was run on its items only (the other lines "
+               "of its outputs must be empty)", "rare"),
         Option("--items N", "plan",
                "number of items to run (with groups, their average number)", "argument", to="n"),
         Option("--how equal|active", "plan",
@@ -195,8 +195,8 @@ OPTIONS = {
                "scale of the strengths that are computed from battles (default: log-odds)",
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
-               "accept other settings (version shots dataset arguments prompts), or cautions "
-               "(missing labels empty alike unread unmoved floor scale)", "rare"),
+               "accept changes of settings (version, shots, dataset, arguments, prompts), or "
+               "cautions (missing, labels, empty, alike, unread, unmoved, floor, scale)", "rare"),
         Option("--columns COLUMN=ROLE...", "logs", "roles of the columns of a table, such as "
                                                    "mine=score", "log rare"),
         Option("--lower-is-better METRIC...", "logs", "metrics in which lower scores are better",
@@ -208,11 +208,11 @@ OPTIONS = {
         Option("-l, --language-pair SRC-TRG", "texts",
                "languages, such as en-de; the second one chooses the tokeniser", "texts rare"),
         Option("--scores FILE...", "scored meta",
-               "tables with more scores, such as COMET's, of the systems and lines of -i",
+               "tables with other scores of the outputs in -i, such as COMET scores",
                "texts rare",
-               instead={"meta": {"help": "people's scores of the systems and lines of -i",
+               instead={"meta": {"help": "tables with people's scores of the outputs in -i",
                                  "use": "texts"}}),
-        Option("--ids FILE", "extract", "file with the name of one segment per line"),
+        Option("--ids FILE", "extract", "file with one segment name per line"),
     ],
     "units": [
         _core("groups", "units plan meta", "label"),
@@ -250,11 +250,11 @@ OPTIONS = {
                "argument"),
         Option("--price ITEM,TRIAL", "power",
                "prices, such as 10,1, to find the cheapest design", "argument"),
-        Option("--power LEVEL", "power", "chance to find the difference (default: 0.8)",
+        Option("--power LEVEL", "power", "chance of finding the difference (default: 0.8)",
                "argument"),
         Option("--clusters simultaneous|wmt|wmt25", "rank",
-               "clusters by the verdicts of the table, or by WMT's tests of the scores of "
-               "segments (default: simultaneous)", "rare"),
+               "rule for clusters: the verdicts of the table (default), or WMT's tests of the "
+               "scores of segments", "rare"),
         _core("method", "scored", "argument rare"),
         _core("alternative", "compare power", "argument rare"),
         _core("adjustment", "compare rank", "argument rare",
@@ -264,11 +264,12 @@ OPTIONS = {
         Option("--of N", "gate",
                "planned number of items, or of groups, if you test before all of them have arrived",
                "argument rare"),
-        Option("--looks N", "gate power", "planned number of looks at the results (default of "
-                                          "gate: 8)", "argument rare"),
-        Option("--start N", "gate", "number of items from which the gate may decide before the "
-                                    "last look (default: 100 without --of, unless scores are 0 or "
-                                    "1)", "argument rare"),
+        Option("--looks N", "gate power", "planned number of looks at the results (default: 8)",
+               "argument rare",
+               instead={"power": {"help": "planned number of looks at the results"}}),
+        Option("--start N", "gate",
+               "fewest items for a decision before the last look (default: 2, but 100 for scores "
+               "other than 0 and 1 without --of)", "argument rare"),
         Option("--state FILE", "gate", "JSON file that keeps earlier looks at the results"),
         Option("--undecided pass|fail", "gate",
                "count an undecided gate as passed or failed, with exit code 0 or 1 instead of 3",
@@ -277,18 +278,20 @@ OPTIONS = {
         _core("rng", "drawn plan", "argument"),
     ],
     "output": [
-        Option("-o, --output FILE", "printed extract", f"write to a file that ends in {_OUTPUT}",
+        Option("-o, --output FILE", "printed extract", f"file to write ({_OUTPUT}",
                again=True,
-               instead={"gate": {"help": f"write to a file that ends in xml {_OUTPUT}"},
+               instead={"gate": {"help": f"file to write (xml, {_OUTPUT}"},
                         "extract": {"typed": "-o, --output FILE.npz", "help": "file to write",
                                     "again": False}}),
-        Option(f"-f, --format {_FORMS}", "printed", "format (default: text, or as -o ends)",
+        Option(f"-f, --format {_FORMS}", "printed",
+               "format of the output (default: by -o, or text)",
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
         Option("--verbose", "printed", "print every column, all notes and all signatures",
                forms="text"),
-        Option("-q, --quiet", "printed extract", "print no sentences, and with -o nothing at all",
+        Option("-q, --quiet", "printed extract", "print tables only, and nothing if -o is given",
                instead={"extract": {"help": "do not print what was written"}}),
-        Option("--describe", "compare estimate demo", "print the text for a section on methods"),
+        Option("--describe", "compare estimate demo",
+               "print a text for the methods section of a paper"),
         Option("--files FOLDER", "demo", "write the example files to this folder"),
         Option("--digits N", "printed",
                "number of decimals of scores (default: enough for two digits of the smallest "
@@ -296,8 +299,7 @@ OPTIONS = {
                "rare", "text markdown latex"),
         Option("--caption TEXT", "printed", "caption of a LaTeX table, or title of a report",
                "rare", "latex html"),
-        Option("--label NAME", "printed", "label of a LaTeX table, which \\ref can use", "rare",
-               "latex"),
+        Option("--label NAME", "printed", "label of a LaTeX table, for \\ref", "rare", "latex"),
     ],
 }  # fmt: skip
 EVERY = [option for options in OPTIONS.values() for option in options]

@@ -45,12 +45,12 @@ TOKENIZERS = (
 #: Help for options of metrics.
 _METRIC_HELP = {
     "lowercase": "lowercase the texts for BLEU",
-    "tokenize": f"BLEU's tokeniser: {' '.join(TOKENIZERS)}".replace("13a", "13a (default)"),
+    "tokenize": f"tokeniser of BLEU: {', '.join(TOKENIZERS)}".replace("13a", "13a (default)"),
     "smooth_method": "smoothing of BLEU if no n-gram of a length matches (default: exp)",
     "smooth_value": "value for floor (default: 0.1) or add-k (default: 1) smoothing of BLEU",
     "max_ngram_order": "length of the longest n-grams of BLEU (default: 4)",
-    "effective_order": "leave n-grams that are longer than the output out of BLEU",
-    "trg_lang": "language of the texts; BLEU has other tokenisers for zh, ja and ko",
+    "effective_order": "ignore n-grams of BLEU that are longer than the output",
+    "trg_lang": "target language, which chooses the tokeniser of BLEU for zh, ja and ko",
     "chrf_char_order": "length of the longest n-grams of characters in chrF (default: 6)",
     "chrf_word_order": "length of the longest n-grams of words in chrF (default: 0; chrF++: 2)",
     "chrf_beta": "weight of recall in chrF, relative to precision (default: 2)",
