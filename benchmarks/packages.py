@@ -22,13 +22,13 @@ from benchmarks.calibration.tables import markdown
 
 #: The threshold of a right answer, sizes of groups (1: items), and what the second system gains.
 CELLS = {
-    "equal; 0/1, 200 items": (-0.3, [1] * 200, 0),
-    "equal; 0/1, 60 items, nearly all right": (-1.6, [1] * 60, 0),
-    "equal; 30 numbers with a long tail": (None, [1] * 30, 0),
-    "equal; 0/1, 40 groups of 5": (-0.3, [5] * 40, 0),
-    "equal; numbers, 12 groups of 1 to 12": (None, [*range(1, 13)], 0),
-    "a gain; 0/1, 200 items": (-0.3, [1] * 200, 0.3),
-    "a gain; 0/1, 40 groups of 5": (-0.3, [5] * 40, 0.45),
+    "equal; 0/1 scores, 200 items": (-0.3, [1] * 200, 0),
+    "equal; 0/1 scores, 60 items, nearly all right": (-1.6, [1] * 60, 0),
+    "equal; 30 numerical scores with a long tail": (None, [1] * 30, 0),
+    "equal; 0/1 scores, 40 groups of 5": (-0.3, [5] * 40, 0),
+    "equal; numerical scores, 12 groups of 1 to 12": (None, [*range(1, 13)], 0),
+    "a gain; 0/1 scores, 200 items": (-0.3, [1] * 200, 0.3),
+    "a gain; 0/1 scores, 40 groups of 5": (-0.3, [5] * 40, 0.45),
 }
 
 
@@ -69,7 +69,7 @@ if __name__ == "__main__":
         trials = [asked(*drawn(rng, *made)) for _ in range(n_trials)]
         shares = {x: np.mean([trial[x] <= 0.05 for trial in trials]) for x in trials[0]}
         rows.append([cell, *(f"{share:.3f}".removeprefix("0") for share in shares.values())])
-    names = list(asked(*drawn(rng, *CELLS["equal; 0/1, 200 items"])))
+    names = list(asked(*drawn(rng, *CELLS["equal; 0/1 scores, 200 items"])))
     rows = [row + ["–"] * (len(names) + 1 - len(row)) for row in rows]
     table = markdown([f"{n_trials:,} trials", *names], rows)
     Path(__file__).with_name("packages.md").write_text(table, encoding="utf-8")
