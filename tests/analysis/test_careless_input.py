@@ -256,11 +256,8 @@ NUMBERS = [0.5, 0.25, 1]
 ], ids=repr)  # fmt: skip
 def test_numbers_of_any_kind_are_numbers(scores):
     assert es.estimate(scores, metric=MEAN) == es.estimate(NUMBERS, metric=MEAN)
-    one, other = (
-        es.SegmentStatistics([[[score, 1] for score in some]], ["A"], MEAN)
-        for some in (scores, NUMBERS)
-    )
-    assert one == other
+    one, other = ([[[score, 1] for score in some]] for some in (scores, NUMBERS))
+    assert es.SegmentStatistics(one, ["A"], MEAN) == es.SegmentStatistics(other, ["A"], MEAN)
 
 
 @pytest.mark.parametrize("score, message", [
@@ -274,9 +271,8 @@ def test_what_is_no_number_is_refused_in_any_list(score, message):
 
 
 def test_references_that_no_metric_uses_are_said_to_have_no_effect():
-    with pytest.warns(
-        UserWarning, match="references have no effect: m does not use references"
-    ) as found:
+    said = "references have no effect: m does not use references"
+    with pytest.warns(UserWarning, match=said) as found:
         es.estimate([1, 2, 3], B, MEAN)
     assert found[0].filename == __file__
     both = [MEAN, es.Mean("n")]

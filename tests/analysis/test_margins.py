@@ -122,10 +122,8 @@ def test_equal_scores_of_few_values_claim_nothing():
     for options in ({"margin": 1.0}, {"recovery": 0.9}):
         _, d = one({"old": marks, "new": marks}, **options)
         assert d.claim == "not shown"
-        with pytest.raises(
-            es.InputError, match="judge: all segments are equal, so the loss on others"
-        ):
-            es.assert_not_worse(marks, marks, metric=MEAN, **options)
+        said = "judge: all segments are equal, so the loss on others"
+        refuses(said, es.assert_not_worse, marks, marks, metric=MEAN, **options)
     # Nothing differs on 40 segments: that bounds how many do elsewhere.
     _, d = one(outcomes(40, 0, 0, 0), margin=0.1)
     assert d.claim == "equivalent"
@@ -144,10 +142,8 @@ def test_bad_input(options, message):
 
 
 def test_limits_that_no_scores_could_miss_are_refused():
-    with pytest.raises(
-        es.InputError, match="margin must be below 1, because judge goes from 0 to 1; got"
-    ):
-        one(outcomes(30, 1, 2, 3), margin=1)
+    said = "margin must be below 1, because judge goes from 0 to 1; got"
+    refuses(said, one, outcomes(30, 1, 2, 3), margin=1)
     refuses(r"confidence_level must be above 0\.5", one, pair(), margin=1, confidence_level=0.5)
 
 

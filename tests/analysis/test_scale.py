@@ -22,12 +22,8 @@ def scores(exponent, n_systems=3):
 
 
 def log(systems):
-    rows = [
-        {"system": name, "segment": str(i), "metric": "points", "score": value}
-        for name, own in systems.items()
-        for i, value in enumerate(own)
-    ]
-    return pd.DataFrame(rows)
+    rows = [(x, str(i), "points", y) for x, own in systems.items() for i, y in enumerate(own)]
+    return pd.DataFrame(rows, columns=["system", "segment", "metric", "score"])
 
 
 def said(result, exponent):
@@ -68,21 +64,17 @@ def test_a_power_of_two_changes_no_bit(options):
 def test_it_changes_no_score_no_margin_no_gate_and_no_check(exponent):
     unit, systems = 2.0**exponent, scores(exponent, 2)
     for method in ("bootstrap", "t"):
-        wide, plain = (
-            es.estimate(own, metric=POINTS, method=method, n_resamples=99)
-            for own in (systems, scores(0, 2))
-        )
-        assert [(e.low / unit, e.standard_error / unit) for e in wide] == [
-            (e.low, e.standard_error) for e in plain
-        ]
+        asked = {"metric": POINTS, "method": method, "n_resamples": 99}
+        wide, plain = (es.estimate(own, **asked) for own in (systems, scores(0, 2)))
+        expected = [(e.low, e.standard_error) for e in plain]
+        assert [(e.low / unit, e.standard_error / unit) for e in wide] == expected
     claims, checks, needed = [], [], []
     for size, own in ((unit, systems), (1.0, scores(0, 2))):
         (d,) = es.compare(own, metrics=POINTS, margin=0.5 * size, n_resamples=99)
         claims.append((d.pvalue_equivalence, d.pvalue_worse))
         logs = [log({name: values}) for name, values in own.items()]
-        gate = es.gate(
-            logs[1], logs[0], margin=0.5 * size, n_resamples=99, directions={"points": "higher"}
-        )
+        asked = {"n_resamples": 99, "directions": {"points": "higher"}}
+        gate = es.gate(logs[1], logs[0], margin=0.5 * size, **asked)
         needed.append([(check.verdict, check.needed) for check in gate.checks])
         monitor = es.Monitor(None, POINTS)
         monitor.check(0, own["s0"])
@@ -103,15 +95,11 @@ def test_noise_of_tiny_scores_is_noise():
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("size", [1e-320, 1e-200, 1e200, 1e304, 1e307])
-def test_every_size_has_an_answer_or_one_line(size, tmp_path, capsys):
-    from evalstats.cli import main
-
+def test_every_size_has_an_answer_or_one_line(size, tmp_path, run_here):
     path = tmp_path / "scores.csv"
     log({name: size * own for name, own in scores(0, 2).items()}).to_csv(path, index=False)
-    code = main(
-        ["compare", str(path), "--higher-is-better", "points", "--quiet", "--resamples", "99"]
-    )
-    out, err = capsys.readouterr()
+    asked = ["--higher-is-better", "points", "--quiet", "--resamples", "99"]
+    code, out, err = run_here("compare", path, *asked)
     assert (code, err) == (0, "") or (code == 2 and err.count("\n") == 1)
     assert code == 0 or (size == 1e307 and "their sum overflows" in err)
     # Tables have room for all of them.

@@ -64,9 +64,8 @@ def test_replicates_are_those_of_resampling_each_stratum(sample, aggregate):
     """BLEU scores of outputs picked by the weights, stratum by stratum."""
     n, metric, codes = 60, es.BLEU(), np.arange(60) % 3
     outputs, references = sample.systems["baseline"][:n], sample.references[:n]
-    found = es.estimate(
-        outputs, references, metric, strata=codes.tolist(), aggregate=aggregate, n_resamples=5
-    )
+    asked = {"strata": codes.tolist(), "aggregate": aggregate}
+    found = es.estimate(outputs, references, metric, **asked, n_resamples=5)
     ((_, rows),) = batches(Stratified(n, 12345, codes), 5)
     table = metric.statistics(outputs, references)
     for row, replicate in zip(rows, found.replicates, strict=True):
@@ -75,8 +74,7 @@ def test_replicates_are_those_of_resampling_each_stratum(sample, aggregate):
         scores = [metric.score(p) for p in (parts if aggregate == "macro" else [sum(parts)])]
         assert replicate == pytest.approx(np.mean(scores), rel=1e-12)
     # Neither threads nor other systems change a bit.
-    asked = {"strata": codes, "aggregate": aggregate, "n_resamples": 600}
-    both = {"A": outputs, "B": sample.systems["copy"][:n]}
+    asked["n_resamples"], both = 600, {"A": outputs, "B": sample.systems["copy"][:n]}
     one, two = (es.compare(both, references, **asked, executor=workers) for workers in (1, 2))
     assert one == two
     np.testing.assert_array_equal(one.estimates[0].replicates[:5], found.replicates)
@@ -96,9 +94,8 @@ def test_one_stratum_is_none(sample, metric):
     table = es.extract(systems, references, metric)
     plain = es.compare(table, groups=groups, n_resamples=99)
     for aggregate in ("macro", {"all": 3.0}):
-        one = es.compare(
-            table, strata=["all"] * 60, aggregate=aggregate, groups=groups, n_resamples=99
-        )
+        asked = {"strata": ["all"] * 60, "aggregate": aggregate, "n_resamples": 99}
+        one = es.compare(table, groups=groups, **asked)
         for a, b in zip((*one, *one.estimates), (*plain, *plain.estimates), strict=True):
             for name in ("low", "high", "standard_error", "pvalue", "score", "design_effect"):
                 assert getattr(a, name, None) == getattr(b, name, None), name
@@ -138,9 +135,8 @@ def test_totals_of_strata(weights, together, monkeypatch):
 def test_groups_within_strata_and_what_they_are_worth(marks, aggregate):
     """The design effect is the square of the errors' ratio, and the note prints it."""
     documents, labels = np.arange(100) // 5, STRATA[::5]
-    result = es.compare(
-        marks, metrics=SCORE, groups=documents, strata=STRATA, aggregate=aggregate, n_resamples=99
-    )
+    asked = {"groups": documents, "strata": STRATA, "aggregate": aggregate}
+    result = es.compare(marks, metrics=SCORE, **asked, n_resamples=99)
     found = result.estimates[0]
     means = np.asarray(marks["A"]).reshape(20, 5).mean(axis=1)
     _, errors, n = within(marks["A"])

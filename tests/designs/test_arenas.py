@@ -390,10 +390,8 @@ def test_judges_of_mt_bench_and_arena_hard(tmp_path):
     (tmp_path / "mt.jsonl").write_text("\n".join(lines))
     log = es.read_log(tmp_path / "mt.jsonl")
     # A win each, and two ties: where games disagree and where one is a tie.
-    assert {r.system: r.values[:, 0].tolist() for r in log.rows} == {
-        "x": [1, 0.5, 0, 0.5],
-        "y": [0, 0.5, 1, 0.5],
-    }
+    marks = {r.system: r.values[:, 0].tolist() for r in log.rows}
+    assert marks == {"x": [1, 0.5, 0, 0.5], "y": [0, 0.5, 1, 0.5]}
     assert log.skipped == ("1 of 5 battles, which have no winner",)
     judged = [["A>>B", "B>A"], ["A=B", "A>B"]]
     lines = [
@@ -403,10 +401,8 @@ def test_judges_of_mt_bench_and_arena_hard(tmp_path):
     (tmp_path / "hard.jsonl").write_text("\n".join(lines))
     log = es.read_log(tmp_path / "hard.jsonl")
     # The baseline is A in the first game, and B in the second.
-    assert {r.system: r.values[:, 0].tolist() for r in log.rows} == {
-        "baseline": [1, 1, 0.5, 0],
-        "new": [0, 0, 0.5, 1],
-    }
+    marks = {r.system: r.values[:, 0].tolist() for r in log.rows}
+    assert marks == {"baseline": [1, 1, 0.5, 0], "new": [0, 0, 0.5, 1]}
 
 
 def test_a_table_of_battles_is_compared():
@@ -427,10 +423,8 @@ def test_power_and_margins_know_strengths():
 def crossed(n, each, n_voters, effects, seed):
     """Return battles of six equal systems as columns; prompts and voters have these effects."""
     rng = np.random.default_rng(seed)
-    labels = {
-        "prompt": np.repeat(np.arange(n), each),
-        "voter": rng.integers(n_voters, size=n * each),
-    }
+    prompts, voters = np.repeat(np.arange(n), each), rng.integers(n_voters, size=n * each)
+    labels = {"prompt": prompts, "voter": voters}
     a = rng.integers(6, size=n * each)
     b = (a + 1 + rng.integers(5, size=n * each)) % 6
     odds = 0
@@ -458,14 +452,9 @@ def test_two_labels_have_the_variance_of_both():
     assert result.ranking().systems[0].probability_first is None
     by_value = es.arena(rows, groups={name: rows[name] for name in names})
     assert by_value.differences == result.differences
-    two = {
-        x: [
-            of
-            for of, a, b in zip(rows[x], rows["model_a"], rows["model_b"], strict=True)
-            if {a, b} == {"m0", "m1"}
-        ]
-        for x in rows
-    }
+    sides = zip(rows["model_a"], rows["model_b"], strict=True)
+    places = [i for i, pair in enumerate(sides) if set(pair) == {"m0", "m1"}]
+    two = {name: [of[i] for i in places] for name, of in rows.items()}
     win_rates = es.wins(two, groups=names)
     assert win_rates.differences[0].test == "cluster-t"
     assert "unit:prompt+voter" in win_rates.signatures[0]
@@ -494,9 +483,8 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, typ
     assert [x[: len(note)] for x in es.arena(rows, groups=groups, **fast).notes].count(note) == 1
     # Names of winners say nothing of the order, which a file keeps.
     path = tmp_path / "arena.csv"
-    lines = [
-        f"{a},{b},{a if w == 'a' else b},{g}" for (a, b, w), g in zip(rows, groups, strict=True)
-    ]
+    shown = zip(rows, groups, strict=True)
+    lines = [f"{a},{b},{a if w == 'a' else b},{g}" for (a, b, w), g in shown]
     path.write_text("\n".join(["model_a,model_b,winner,prompt", *lines, ""]))
     assert note in " ".join(es.compare_logs(path, groups="prompt", **fast).notes)
     out = " ".join(typed("rank", path, "--verbose").split())

@@ -39,10 +39,8 @@ def test_the_mean_with_a_weight_is_that_of_the_formula():
     """m(H) + λ(m(F) - m(F_H)), and its variance, that of H - λF_H over n and of λF over N."""
     people, judge, known = scores()
     weight, n, others = 0.6, 200, 2_000
-    table = es.extract(
-        {"A": paired(judge, np.where(known, people, np.nan))},
-        metric=es.Judged(es.Mean("quality"), weight),
-    )
+    pairs = {"A": paired(judge, np.where(known, people, np.nan))}
+    table = es.extract(pairs, metric=es.Judged(es.Mean("quality"), weight))
     found = es.estimate(table, method="t")
     rest = people[known] - weight * judge[known]
     expected = rest.mean() + weight * judge[~known].mean()
@@ -58,10 +56,8 @@ def test_the_weight_and_the_mean_are_those_of_ppi_py():
     found = es.estimate(judge, metric=es.Mean("quality"), human=human, method="t")
     assert found.score == pytest.approx(0.01456601, abs=1e-4)
     assert (found.low, found.high) == pytest.approx((-0.06962009, 0.09875211), abs=1e-3)
-    table = es.extract(
-        {"A": paired(judge, np.where(known, people, np.nan))},
-        metric=es.Judged(es.Mean("quality"), 1),
-    )
+    pairs = {"A": paired(judge, np.where(known, people, np.nan))}
+    table = es.extract(pairs, metric=es.Judged(es.Mean("quality"), 1))
     assert float(table.scores[0]) == pytest.approx(0.03075298, abs=1e-8)
 
 
@@ -140,10 +136,9 @@ def test_labels_and_others_are_drawn_apart_where_groups_are_one_of_the_two():
     # Groups of two of one kind, and groups that hold both kinds.
     pure = np.empty(600, dtype=int)
     pure[np.argsort(labelled, kind="stable")] = np.arange(600) // 2
-    codes = {
-        name: drawn_apart(as_units(600, groups, None), [table.metric.labelled(table.values)]).codes
-        for name, groups in (("none", None), ("pure", pure), ("mixed", np.arange(600) // 2))
-    }
+    is_labelled = [table.metric.labelled(table.values)]
+    groups = {"none": None, "pure": pure, "mixed": np.arange(600) // 2}
+    codes = {x: drawn_apart(as_units(600, of, None), is_labelled).codes for x, of in groups.items()}
     assert np.array_equal(codes["none"], labelled.astype(int))
     assert np.bincount(codes["pure"]).tolist() == [240, 60]
     assert codes["mixed"] is None
@@ -151,9 +146,7 @@ def test_labels_and_others_are_drawn_apart_where_groups_are_one_of_the_two():
 
 def test_labels_that_are_no_random_sample_are_told():
     judge, _ = biased(4)
-    human = {
-        name: [1.0 if x and i < 400 else None for i, x in enumerate(judge[name])] for name in judge
-    }
+    human = {x: [1.0 if y and i < 400 else None for i, y in enumerate(judge[x])] for x in judge}
     result = es.compare(judge, metrics=es.Mean("pass"), human=human, **FEW)
     assert any("differently from the others (p = " in note for note in result.notes)
 
@@ -338,11 +331,8 @@ def test_a_table_a_column_and_lists_are_one(examples_folder):
     # The column that people's scores are in is no metric, and what better is of it is not asked.
     path.write_text("\n".join(both).replace(",correct,", ",judge,"))
     refuses("a higher or a lower judge is better", es.compare_logs, path, human="people", **FEW)
-    for directions in (
-        {"judge": "higher"},
-        {"*": "higher"},
-        {"judge": "higher", "people": "lower"},
-    ):
+    up = {"judge": "higher"}
+    for directions in (up, {"*": "higher"}, {**up, "people": "lower"}):
         found = es.compare_logs(path, human="people", directions=directions, baseline="base", **FEW)
         assert found["tuned"].difference == by_column["tuned"].difference
     for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower people is")):
@@ -416,18 +406,12 @@ def test_bad_input_is_told(call, message):
 def test_tables_that_do_not_fit_are_told(examples_folder, tmp_path):
     answers = examples_folder / "answers.csv"
     lines = (examples_folder / "labels.csv").read_text().split()
-    cases = {
-        "other systems": (
-            ["system,segment,correct", "base,1,1", "base,2,0"],
-            "has no scores of 'tuned'",
-        ),
-        "other items": (
-            [lines[0], *(x.replace(",", ",q", 1) for x in lines[1:])],
-            "no item in common",
-        ),
-    }
-    for name, (content, message) in cases.items():
-        path = tmp_path / f"{name}.csv"
+    other_items = [lines[0], *(x.replace(",", ",q", 1) for x in lines[1:])]
+    path = tmp_path / "other.csv"
+    for content, message in (
+        (["system,segment,correct", "base,1,1", "base,2,0"], "has no scores of 'tuned'"),
+        (other_items, "no item in common"),
+    ):
         path.write_text("\n".join(content))
         refuses(message, es.compare_logs, answers, metric="correct", human=path)
     path = tmp_path / "more.csv"
@@ -442,10 +426,8 @@ def test_systems_that_are_not_paired_have_each_a_judge():
     few = {"A": judge["A"][:400], "B": judge["B"]}
     labels = {"A": human["A"][:400], "B": human["B"]}
     result = es.compare(few, metrics=es.Mean("pass"), human=labels, paired=False, method="t")
-    alone = [
-        es.estimate({name: few[name]}, metric=es.Mean("pass"), human={name: labels[name]})
-        for name in few
-    ]
+    metric = es.Mean("pass")
+    alone = [es.estimate({x: few[x]}, metric=metric, human={x: labels[x]}) for x in few]
     weights = [one.to_text(verbose=True).split("judged:")[1].split("|")[0] for one in alone]
     assert weights[0] != weights[1]
     assert f"judged:{weights[0]},judged:{weights[1]}" in result.to_text(verbose=True)
@@ -476,9 +458,8 @@ def test_a_file_of_a_judge_of_judges_is_refused():
 
 
 def test_a_file_that_is_not_there_is_no_column(examples_folder, refused):
-    assert "--human must be a file with people's scores, or a column of the table: there is no" in (
-        refused("compare", examples_folder / "answers.csv", "--human", "missing.csv")
-    )
+    said = "--human must be a file with people's scores, or a column of the table: there is no"
+    assert said in refused("compare", examples_folder / "answers.csv", "--human", "missing.csv")
 
 
 @pytest.mark.parametrize(("n_first", "count"), [(120, "120 of 120"), (500, "0 of 100")])

@@ -105,13 +105,10 @@ def test_scores_of_a_judge_that_people_correct_have_the_interval_of_estimate():
 def test_a_number_that_no_outcome_reaches_is_said_whatever_the_score(right):
     """All right pass from z²·.99/.01 = 267.9 items on."""
     few, enough = (of(right * n, n, at_least=0.99) for n in (267, 268))
-    said = (
-        "acc: with 267 segments, no score can be shown to be at least 0.99 at level 0.05; with 268"
-    )
-    assert few.notes[0].startswith(said)
-    assert (few.verdict, enough.verdict) == (
-        ("failed",) * 2 if right < 1 else ("undecided", "passed")
-    )
+    said = "with 267 segments, no score can be shown to be at least 0.99 at level 0.05; with 268"
+    assert few.notes[0].startswith(f"acc: {said}")
+    verdicts = ("failed", "failed") if right < 1 else ("undecided", "passed")
+    assert (few.verdict, enough.verdict) == verdicts
     assert not any("no score can" in note for note in enough.notes)
     errors = es.Mean("errors", higher_is_better=False)
     for n, is_said in ((267, True), (268, False)):

@@ -96,12 +96,8 @@ def test_documents_and_strata_are_within_each_system():
     assert d.pvalue == pytest.approx(known.pvalue, rel=1e-9)
     strata = {name: np.arange(len(x)) % 2 for name, x in marks.items()}
     result = es.compare(marks, strata=strata, aggregate="macro", **asked)
-    alone = [
-        es.estimate(
-            marks[name], metric=MARKS, strata=strata[name], aggregate="macro"
-        ).standard_error
-        for name in marks
-    ]
+    options = {"metric": MARKS, "aggregate": "macro"}
+    alone = [es.estimate(marks[x], strata=strata[x], **options).standard_error for x in marks]
     assert result.differences[0].standard_error == pytest.approx(np.hypot(*alone))
 
 
@@ -195,11 +191,7 @@ def test_margins_gates_and_ranks_are_of_unpaired_systems_too(sample):
     assert kept.verdict == "passed"
     three = {name: 10 * k + rng.normal(size=50 + 20 * k) for k, name in enumerate("ABC")}
     ranking = es.compare(three, metrics=MARKS, paired=False).ranking()
-    assert [(one.system, one.low, one.high) for one in ranking] == [
-        ("C", 1, 1),
-        ("B", 2, 2),
-        ("A", 3, 3),
-    ]
+    assert [(x.system, x.low, x.high) for x in ranking] == [("C", 1, 1), ("B", 2, 2), ("A", 3, 3)]
 
 
 def write(path, first, n, share, seed):
@@ -294,21 +286,17 @@ def test_a_table_may_have_other_items_of_each_system(tmp_path, refused):
     rng = np.random.default_rng(9)
     lines = ["system,segment,correct"]
     for name, n in (("A", 60), ("B", 45)):
-        own = [
-            "segment,correct",
-            *(f"{name}{i},{x}" for i, x in enumerate(rng.integers(2, size=n))),
-        ]
+        own = [f"{name}{i},{x}" for i, x in enumerate(rng.integers(2, size=n))]
         apart.append(tmp_path / f"{name}.csv")
-        apart[-1].write_text("\n".join(own))
-        lines += [f"{name},{line}" for line in own[1:]]
+        apart[-1].write_text("\n".join(["segment,correct", *own]))
+        lines += [f"{name},{line}" for line in own]
     table.write_text("\n".join(lines))
     result = es.compare_logs(table, baseline="A", paired=False)
     assert result["B"] == es.compare_logs(apart, baseline="A", paired=False)["B"]
     table.write_text("\n".join([*lines[:-1], f"{lines[-1].rpartition(',')[0]},"]))
     refuses("1 of 45 scores is missing", es.compare_logs, table, baseline="A", paired=False)
-    assert "if the items are different on purpose, compare the systems with --unpaired" in refused(
-        "compare", table
-    )
+    said = "if the items are different on purpose, compare the systems with --unpaired"
+    assert said in refused("compare", table)
 
 
 def test_a_table_may_have_fewer_trials_of_one_system(tmp_path):

@@ -98,11 +98,8 @@ def test_every_version_of_promptfoo_is_read(tmp_path):
 
 def test_prompts_of_one_provider_are_systems(tmp_path):
     labels = ["Reply politely to {{message}}", "Reply\nbriefly, please: " + "x" * 99]
-    found = [
-        promptfoo_result(t, t, p, "p", t >= p) | {"prompt": {"raw": "?", "label": label}}
-        for t in range(3)
-        for p, label in enumerate(labels)
-    ]
+    prompts = [{"prompt": {"raw": "?", "label": label}} for label in labels]
+    found = [promptfoo_result(t, t, p, "p", t >= p) | prompts[p] for t in range(3) for p in (0, 1)]
     log = es.read_log(written(tmp_path / "r.jsonl", found))
     first, second = log.systems
     assert first == "p, Reply politely to {{message}}"
@@ -151,9 +148,8 @@ def test_scores_of_deepeval_that_ended_with_an_error_are_missing(tmp_path):
     assert scores["Answer Relevancy", "prompt-v2"] == pytest.approx(2 / 3)
     assert scores["passed", "prompt-v2"] == 0.5
     (relevancy,) = log.incomplete.values()
-    assert relevancy == (
-        "1 score ended with an error, the first with 'timed out'; 1 of 4 scores is missing"
-    )
+    said = "1 score ended with an error, the first with 'timed out'; 1 of 4 scores is missing"
+    assert relevancy == said
     said = "prompt-v2: 1 of 4 test cases ended with an error, the first with 'timed out'"
     assert (log.failures, log.disagreements) == ((said,), ())
     assert log.rows[0].items.labels["metadata.topic"] == ("refund", "parcel") * 2
@@ -240,9 +236,8 @@ def test_metrics_of_openai_evals_are_scores(tmp_path):
     lines[1]["final_report"] |= {"score": 0.25, "counts/A": 1}
     values = [{"choice": "A", "score": 0.25, "accuracy": 1}, {"choice": "B", "score": None}]
     event = {**lines[2], "type": "metrics"}
-    lines += [
-        {**event, "sample_id": f"test-match.s1.{i}", "data": data} for i, data in enumerate(values)
-    ]
+    names = [f"test-match.s1.{i}" for i in range(2)]
+    lines += [{**event, "sample_id": x, "data": y} for x, y in zip(names, values, strict=True)]
     log = es.read_log(written(tmp_path / "x.jsonl", lines))
     assert scores_of(log) == {("accuracy", "gpt-4o"): 0.5, ("score", "gpt-4o"): 0.25}
     assert list(log.incomplete.values()) == ["1 of 2 scores is missing"]
@@ -366,28 +361,24 @@ def test_simulations_of_tau2_may_be_in_a_folder(tmp_path):
     for one in simulations:
         written(tmp_path / "simulations" / f"{one['id']}.json", one)
     written(tmp_path / "results.json", content)
-    index = [
-        {**{k: one[k] for k in ("id", "task_id", "trial")}, "reward": one["reward_info"]["reward"]}
-        for one in simulations
-    ]
+    keys = ("id", "task_id", "trial")
+    index = [{k: x[k] for k in keys} | {"reward": x["reward_info"]["reward"]} for x in simulations]
     found = [es.read_log(tmp_path)]
     written(tmp_path / "results.json", {**content, "simulation_index": index})
     found.append(es.read_log(tmp_path))
     found.append(es.read_log(agent_logs.tau2_bench(tmp_path / "whole")))
     assert [scores_of(log) for log in found] == [{("reward", "gpt-4.1"): pytest.approx(0.5)}] * 3
     written(tmp_path / "empty" / "results.json", content)
-    refused(
-        tmp_path / "empty", "has no simulations, and there is no folder 'simulations' beside it"
-    )
+    said = "has no simulations, and there is no folder 'simulations' beside it"
+    refused(tmp_path / "empty", said)
 
 
 # SWE-bench
 
 
 def test_instances_that_were_not_run_are_not_resolved_in_swe_bench(tmp_path):
-    report = swe_report(
-        resolved=[1, 2, 3], unresolved=[4, 5], empty_patch=[6], error=[7], incomplete=[8, 9]
-    )
+    others = {"empty_patch": [6], "error": [7], "incomplete": [8, 9]}
+    report = swe_report(resolved=[1, 2, 3], unresolved=[4, 5], **others)
     report["infra_failure_ids"] = ["django__django-5"]
     log = es.read_log(written(tmp_path / "acme__coder.run-1.json", report))
     assert log.systems == ("acme__coder.run-1",)

@@ -131,10 +131,9 @@ def test_instances_are_scores_of_one_result_or_several(tmp_path):
 
 
 def test_both_forms_of_comet_are_one(tmp_path):
-    first, second = (
-        the_table(es.read_log(written(tmp_path / f"{form.__name__}.json", form())))
-        for form in (comet_scored, comet_compared)
-    )
+    forms = comet_scored, comet_compared
+    paths = [written(tmp_path / f"{form.__name__}.json", form()) for form in forms]
+    first, second = (the_table(es.read_log(path)) for path in paths)
     assert first == second
     assert first.systems == ("sys-1.5", "sys2")
     assert (first.metric, first.segment_ids) == (es.Mean("COMET"), ("1", "2", "3"))
@@ -165,9 +164,8 @@ def test_one_number_a_line_has_the_metric_of_its_folder(tmp_path):
         path = tmp_path / f"{name}.txt"
         path.parent.mkdir(exist_ok=True)
         path.write_text(scores)
-    found = es.compare_logs(
-        [tmp_path / "comet/A.txt", tmp_path / "comet/B.txt"], missing="available", n_resamples=9
-    )
+    paths = [tmp_path / "comet" / f"{name}.txt" for name in "AB"]
+    found = es.compare_logs(paths, missing="available", n_resamples=9)
     assert [(e.system, e.metric, e.score) for e in found.estimates] == [
         ("A", "comet", 0.75), ("B", "comet", 2.0)
     ]  # fmt: skip

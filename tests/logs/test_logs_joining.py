@@ -42,10 +42,8 @@ def test_filters_of_the_same_answers_are_metrics_of_one_task():
     assert {e.n_segments for e in alone.estimates} == {120}
     # No total counts an answer twice: its error would be that of independent items.
     for filter, total in (("none", "acc"), ("last", "acc (last)")):
-        logs = [
-            log(*gsm(i, n), rows(HUNDRED, name=n, filter=filter), name=n)
-            for i, n in enumerate("AB")
-        ]
+        more = [rows(HUNDRED, name=name, filter=filter) for name in "AB"]
+        logs = [log(*gsm(i, name), more[i], name=name) for i, name in enumerate("AB")]
         assert [(d.task, d.metric) for d in compare(*logs).totals] == [("both tasks", total)]
     assert [d.metric for d in compare(*logs, filter=["strict"])] == ["acc"]
     parts = {name: {f"{name} {i}": float(i % 2) for i in range(20)} for name in ("test", "valid")}
@@ -77,11 +75,8 @@ def test_what_a_log_says():
     text = str(one({"a": 1.0, "b": 0.0}, lacking="1 of 3 items is missing"))
     assert "system  items  score\n" in text
     assert "Incomplete: t: acc: 1 of 3 items is missing." in text
-    for some, words in (
-        ([rows(HUNDRED)] * 2, "/logs/A has t: acc of A twice"),
-        ([rows(HUNDRED, task="a\u202eb")], "task must be printable text"),
-    ):
-        refuses(words, log, *some)
+    refuses("/logs/A has t: acc of A twice", log, *[rows(HUNDRED)] * 2)
+    refuses("task must be printable text", log, rows(HUNDRED, task="a\u202eb"))
 
 
 def test_missing_items_are_refused_or_left_out():
@@ -91,17 +86,12 @@ def test_missing_items_are_refused_or_left_out():
         refused(message, one(HUNDRED), one(part, "B"), missing=missing)
     found = compare(one(HUNDRED), one(part, "B"), missing="intersect")
     assert found.estimates[0].n_segments == 98
-    assert (
-        found.notes[0]
-        == "Caution: t: acc: 2 of 100 items are left out, because some systems lack them."
-    )
-    refused(
-        "missing must be one of error, failure, intersect, available", one(HUNDRED), missing="drop"
-    )
-    other = one({"x": 1.0, "y": 0.0}, "B")
-    refused(
-        "t: acc: no item is in the logs of all systems", one(HUNDRED), other, missing="intersect"
-    )
+    said = "Caution: t: acc: 2 of 100 items are left out, because some systems lack them."
+    assert found.notes[0] == said
+    said = "missing must be one of error, failure, intersect, available"
+    refused(said, one(HUNDRED), missing="drop")
+    logs = one(HUNDRED), one({"x": 1.0, "y": 0.0}, "B")
+    refused("t: acc: no item is in the logs of all systems", *logs, missing="intersect")
 
 
 def test_an_incomplete_log_is_refused_or_said_to_be_one():
@@ -109,10 +99,8 @@ def test_an_incomplete_log_is_refused_or_said_to_be_one():
     message = "/logs/B, t: acc: 1 of 101 items is missing; complete it, or compare the existing scores with missing='intersect', or means with missing='available'"
     refused(message, one(HUNDRED), lacking)
     for missing in ("intersect", "available"):
-        for found in (
-            compare(one(HUNDRED), lacking, missing=missing),
-            es.estimate_logs(lacking, missing=missing, n_resamples=99),
-        ):
+        scores = es.estimate_logs(lacking, missing=missing, n_resamples=99)
+        for found in (compare(one(HUNDRED), lacking, missing=missing), scores):
             assert found.notes[0] == "t: acc: 1 of 101 items is missing in /logs/B."
 
 
@@ -195,9 +183,8 @@ def test_logs_of_one_system_are_joined_or_named_by_their_paths():
     both = log(rows(HUNDRED), rows(HUNDRED, name="B"), path="/logs/both")
     assert set(names(both, at("/logs/mine", "A"))) == {"both/A", "both/B", "mine"}
     # Of other tasks.
-    found = compare(
-        at("/a", task="x"), at("/b", task="y"), at("/c", "n", task="x"), at("/d", "n", task="y")
-    )
+    others = at("/c", "n", task="x"), at("/d", "n", task="y")
+    found = compare(at("/a", task="x"), at("/b", task="y"), *others)
     assert {(d.baseline, d.system) for d in found} == {("m", "n")}
 
 
@@ -321,14 +308,9 @@ def test_a_path_is_named_in_a_note_as_it_is(tmp_path, name):
 
 
 def test_metrics_of_different_items_are_intersected_or_refused():
-    logs = [
-        log(
-            rows(HUNDRED, name=name),
-            rows(PART, name=name, metric=es.Mean("f1", higher_is_better=True)),
-            name=name,
-        )
-        for name in "AB"
-    ]  # fmt: skip
+    f1 = es.Mean("f1", higher_is_better=True)
+    both = {name: (rows(HUNDRED, name=name), rows(PART, name=name, metric=f1)) for name in "AB"}
+    logs = [log(*some, name=name) for name, some in both.items()]
     for missing in ("error", "available"):
         refused("t: there are 100 of acc, 30 of f1; compare metrics", *logs, missing=missing)
     assert {e.n_segments for e in compare(*logs, missing="intersect").estimates} == {30}
@@ -338,10 +320,8 @@ def test_classes_of_different_kinds_are_different_metrics():
     logs = []
     for name, labels in (("A", ("no", "yes")), ("B", (0, 1))):
         metric = es.Confusion(labels, "macro-f1")
-        items = Items.of("here", ["1", "2"])
-        found = Rows(
-            Key("t", metric.name, ""), name, metric, items, metric.statistics(labels, labels)
-        )
+        key, items = Key("t", metric.name, ""), Items.of("here", ["1", "2"])
+        found = Rows(key, name, metric, items, metric.statistics(labels, labels))
         logs.append(log(found, name=name))
     refused("t: .*: the metric of B is Confusion.*, but that of A is Confusion", *logs)
 
@@ -370,9 +350,8 @@ def test_labels_by_place_are_units_and_domains():
     items = by_place([str(i + 1) for i in range(12)])
     groups, strata = [i // 2 for i in range(12)], ["news"] * 6 + ["talk"] * 6
     options = {"directions": {"*": "higher"}, "groups": groups, "strata": strata}
-    plain = [
-        {**row, "doc": str(g), "of": s} for row, g, s in zip(items, groups, strata, strict=True)
-    ]
+    rows = zip(items, groups, strata, strict=True)
+    plain = [{**row, "doc": str(g), "of": s} for row, g, s in rows]
     named = compare(plain, **options | {"groups": "doc", "strata": "of"})
     for found in (compare(items, **options), compare(items, **options, paired=True)):
         assert (found[0].pvalue, found[0].low) == (named[0].pvalue, named[0].low)

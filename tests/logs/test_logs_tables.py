@@ -162,9 +162,8 @@ def test_a_column_that_is_not_asked_for_replaces_none_that_is(read):
         ("column 'errors': scores are in 'COMET' (metric='errors/words' reads it)",
          "column 'words': scores are in 'COMET' (metric='errors/words' reads it)"),
     )  # fmt: skip
-    assert metrics("system,segment,COMET,errors,words", metric="errors/words")[0] == [
-        "errors/words"
-    ]
+    words = "errors/words"
+    assert metrics("system,segment,COMET,errors,words", metric=words)[0] == [words]
     assert metrics("system,segment,BLEU,year,judge")[0] == ["BLEU"]
     assert metrics("system,segment,BLEU,year,judge", metric="judge")[0] == ["judge"]
     assert metrics("system,segment,score,COMET,length")[0] == ["score", "COMET"]
@@ -273,10 +272,8 @@ def test_a_frame_of_inspect_goes_in():
     frame = pd.DataFrame(rows)
     log = es.read_log(frame, labels="metadata_level")
     assert log.systems == ("m/a", "m/b")
-    assert [tuple(key) for key in log.tables] == [
-        ("arc", "score_match", ""),
-        ("arc", "score_judge", ""),
-    ]
+    keys = [("arc", "score_match", ""), ("arc", "score_judge", "")]
+    assert [tuple(key) for key in log.tables] == keys
     assert [table.scores.tolist() for table in log.tables.values()] == [[0.5, 0.5], [0.5, 0.5]]
     assert log.tables["arc", "score_match", ""].segment_ids == tuple("01234")
     assert log.rows[0].items.labels["metadata_level"][:4] == ("0", "0", "1", "1")
@@ -308,9 +305,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ]
     (table,) = read(text, labels=["colour", "domain"]).tables.values()
     assert (table.labels["colour"], table.labels["domain"]) == (("red",), ("news",))
-    refuses(
-        r"scores.csv: the items have no label 'shape'; they have Domain", read, text, labels="shape"
-    )
+    refuses(r"scores.csv: the items have no label 'shape'; they", read, text, labels="shape")
 
 
 @bad_cases(
@@ -447,11 +442,8 @@ def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
 
     run = read(kept)
     (table,) = run.tables.values()
-    found = {
-        (system, segment): table.values[s, i]
-        for s, system in enumerate(table.systems)
-        for i, segment in enumerate(table.segment_ids)
-    }
+    names = [(system, segment) for system in table.systems for segment in table.segment_ids]
+    found = dict(zip(names, table.values.reshape(-1, 2), strict=True))
     assert {name: row[0] for name, row in found.items() if row[1]} == {r[:2]: r[2] for r in kept}
     assert bool(run.incomplete) == (len(kept) < len(found))
     refuses("has a score twice", read, [*kept, data.draw(st.sampled_from(kept))])
@@ -476,18 +468,14 @@ def test_a_column_of_judges_is_named_and_is_metrics_or_is_averaged():
     averaged = es.estimate_logs(rows, columns={"judge": "epoch"})
     mean = np.mean([row["score"] for row in rows if row["system"] == "A"])
     assert averaged["A"].score == pytest.approx(mean)
-    with pytest.raises(es.InputError) as error:
-        es.read_log([{**row, "judge": "gpt"} for row in rows])
-    assert "apart" not in str(error.value)
+    refuses("^((?!apart).)*$", es.read_log, [{**row, "judge": "gpt"} for row in rows])
 
 
 def test_rows_of_python_are_a_table():
     # Defect: only frames of pandas, polars and pyarrow were.
     rows = judged(["gpt"])
     log, frame = es.read_log(rows), es.read_log(pd.DataFrame(rows))
-    assert np.array_equal(
-        log.tables[Key("", "score")].values, frame.tables[Key("", "score")].values
-    )
+    assert dict(log.tables) == dict(frame.tables)
     with pytest.raises(es.InputTypeError, match="path must be a path or a frame, got list"):
         es.read_log([*rows, 3])
 
@@ -556,7 +544,5 @@ def test_domains_of_a_frame_and_which_call_reads_it(library):
     of_a_list = es.compare_logs(frame, by=columns["category"][::2], **options)
     assert (of_a_list.rows, of_a_list[-1].task) == (found.rows, "all 3 strata")
     for ask in (es.compare, es.estimate):
-        with pytest.raises(
-            es.InputTypeError, match=r"numbers \('item'\).* compare_logs and estimate_"
-        ):
+        with pytest.raises(es.InputTypeError, match=r"numbers \('item'\).* compare_logs and"):
             ask(frame)

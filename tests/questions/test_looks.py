@@ -159,21 +159,14 @@ def test_looks_take_peoples_labels(marks):
     test = es.SequentialTest(**asked)
 
     def look(test, n):
-        return test.look(
-            judge["new"][:n] * 1.0,
-            judge["base"][:n] * 1.0,
-            human={role: labels[:n] for role, labels in people.items()},
-        )
+        human = {role: labels[:n] for role, labels in people.items()}
+        return test.look(judge["new"][:n] * 1.0, judge["base"][:n] * 1.0, human=human)
 
     for n in (100, 150):
         d = look(test, n).difference
-        expected = es.compare(
-            {role: marks[:n] * 1.0 for role, marks in judge.items()},
-            metrics=ACC,
-            human={role: labels[:n] for role, labels in people.items()},
-            baseline="base",
-            method="t",
-        )["acc", "new"]
+        scores, human = ({x: y[:n] for x, y in some.items()} for some in (judge, people))
+        options = {"baseline": "base", "method": "t"}
+        expected = es.compare(scores, metrics=ACC, human=human, **options)["acc", "new"]
         assert (d.difference, d.standard_error) == (expected.difference, expected.standard_error)
     assert any("labels of 50 of 150 segments" in note for note in test.result.notes)
     again = es.SequentialTest(**asked)
@@ -213,9 +206,8 @@ def test_rare_falls_are_noted():
     for seed in range(60):
         test = es.SequentialTest(200, metric=es.Mean("score"), test="t")
         look = walked(test, *fallen(seed), 25).looks[-1]
-        found.append(
-            (look.verdict == "passed", any("falls far on 2%" in x for x in test.result.notes))
-        )
+        is_noted = any("falls far on 2%" in x for x in test.result.notes)
+        found.append((look.verdict == "passed", is_noted))
         assert look.verdict == "go on" or look.carried >= 30 or look.n_units == 200
     passed, noted = np.mean(found, axis=0)
     assert noted >= 0.95
@@ -232,10 +224,8 @@ def test_few_items_of_scores_that_are_not_shares_decide_no_early_look(marks):
     influence = scores[0][:50] - scores[1][:50]
     squares = (influence - influence.mean()) ** 2
     assert looks[1].carried == pytest.approx(squares.sum() ** 2 / (squares**2).sum())
-    said = (
-        "before the last look nothing is decided on fewer than 30 segments that differ, and these"
-    )
-    assert f"{said} count as {looks[1].carried:.0f}" in looks[1].reason
+    said = "before the last look nothing is decided on fewer than 30 segments that differ, and"
+    assert f"{said} these count as {looks[1].carried:.0f}" in looks[1].reason
     assert es.SequentialTest(400, metric=ACC).look(*marks[:, :20]).carried is None
 
 
@@ -275,11 +265,8 @@ def test_the_state_of_another_test_is_refused(marks, options):
     asked = {"of": 400, "metric": ACC, "margin": 0.02}
     test = es.SequentialTest(**asked)
     test.look(marks[0][:60], marks[1][:60])
-    with pytest.raises(
-        es.InputError, match=f"test with a different {next(iter(options))}"
-    ) as raised:
-        es.SequentialTest(**{**asked, **options}).load_state_dict(test.state_dict())
-    assert "{" not in str(raised.value)
+    said, other = f"test with a different {next(iter(options))}", {**asked, **options}
+    refuses(said + "[^{]*$", es.SequentialTest(**other).load_state_dict, test.state_dict())
 
 
 @pytest.mark.parametrize(
@@ -327,10 +314,8 @@ def test_items_are_known_by_their_names(marks):
         test.look(named(marks, 120, at), "old")
     assert [x.pvalue for x in one.looks] == pytest.approx([x.pvalue for x in two.looks])
     assert one.state_dict()["items"][:80] == two.state_dict()["items"][:80]
-    with pytest.raises(
-        es.InputError, match=r"lacks 1 of 120 items of the last look \(the first is 'item 0'\):"
-    ):
-        two.look(named(marks, 130, np.arange(1, 130)), "old")
+    said, rest = r"lacks 1 of 120 items of the last look \(the first is 'item 0'\):", range(1, 130)
+    refuses(said, two.look, named(marks, 130, np.array(rest)), "old")
     refuses("items must have names at every look, or at", two.look, marks[0][:130], marks[1][:130])
 
 
@@ -376,9 +361,8 @@ def test_the_figure_shows_intervals_and_the_limit(marks, limit):
     expected = {"margin": -0.02, "recovery": -0.03 * base}.get(next(iter(limit), ""), 0.0)
     assert dashed[0].get_ydata()[-1] == pytest.approx(expected)
     (bars,) = axes.collections
-    assert [path.vertices[:, 1].tolist() for path in bars.get_paths()] == [
-        [look.low, look.high] for look in test.looks
-    ]
+    ends = [path.vertices[:, 1].tolist() for path in bars.get_paths()]
+    assert ends == [[look.low, look.high] for look in test.looks]
     # What the frame cuts off goes on.
     bottom, top = axes.get_ylim()
     arrows = {x.get_marker(): x.get_xdata() for x in axes.lines if x.get_marker() in ("^", "v")}
@@ -433,12 +417,10 @@ def test_a_gate_refuses_what_is_not_its_own(arguments, message, folder, refused)
 
 
 def test_a_gate_of_looks_needs_a_state(folder, refused):
-    assert "--of, --looks and --start need --state FILE" in refused(
-        "gate", "100.csv", "--baseline", "old", "--of", "400"
-    )
-    assert "-o gate.json is the file of --state; give another file" in refused(
-        "gate", "100.csv", *GATE, "-o", "gate.json"
-    )
+    gate = ("gate", "100.csv")
+    assert "--of, --looks and --start need --state FILE" in refused(*gate, *GATE[:4])
+    said = "-o gate.json is the file of --state; give another file"
+    assert said in refused(*gate, *GATE, "-o", "gate.json")
     (folder / "gate.json").write_text("{")
     assert "--state gate.json: it is not JSON" in refused("gate", "100.csv", *GATE)
 

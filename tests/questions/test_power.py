@@ -1,6 +1,7 @@
 """Power by formula, against published numbers, other tools and simulation."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,9 +119,8 @@ def test_brackets_know_that_tails_are_long():
     # One task decides a total where its scores vary more: it alone says how long the tails are.
     wide = np.concatenate([heavy(100), heavy(100, 0.1, 1e-3)])
     found = plan({"old": np.zeros(200), "new": wide}, strata=strata, aggregate="macro")
-    assert bracket(found) == pytest.approx(
-        chi_square(99 * 2 / (kurtosis(wide[:100]) - 1)), rel=1e-3
-    )
+    expected = chi_square(99 * 2 / (kurtosis(wide[:100]) - 1))
+    assert bracket(found) == pytest.approx(expected, rel=1e-3)
     # Tails that are short make nothing surer, and nor do strata of two.
     short = np.linspace(-1, 1, 200)
     assert bracket(plan({"old": np.zeros(200), "new": short})) == pytest.approx(chi_square(199))
@@ -322,20 +322,16 @@ def test_notes_say_what_is_not_to_be_trusted():
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
     assert "of BLEU, chrF and TER they hold in about 90% of cases." in str(alike)
-    assert "the intervals cover the uncertainty of this share." in str(
-        es.power(counted(30, 20, 500), metrics=ACCURACY)
-    )
+    shares = es.power(counted(30, 20, 500), metrics=ACCURACY)
+    assert "the intervals cover the uncertainty of this share." in str(shares)
 
 
 def test_units_are_counted_in_their_plural():
     """A file ``category.txt`` of groups once had "12 categorys find a true difference"."""
     rng = np.random.default_rng(4)
     scores = rng.normal([[0.0], [0.5]], 1, (2, 120))
-    values, labels = (
-        np.stack([scores, np.ones_like(scores)], -1),
-        [f"c{i % 12}" for i in range(120)],
-    )
-    table = es.SegmentStatistics(values, ["A", "B"], MARKS, labels={"category": labels})
+    table = es.extract(dict(zip("AB", scores, strict=True)), metric=MARKS)
+    table = replace(table, labels={"category": [f"c{i % 12}" for i in range(120)]})
     result = es.compare(table, groups="category", n_resamples=499)
     planned = result.power(0.5)
     (finding,) = planned._findings()
