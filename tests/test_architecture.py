@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import evalstats as es
+from tests.helpers import trees
 
 #: One process parses the package.
 pytestmark = pytest.mark.xdist_group("architecture")
@@ -56,9 +57,8 @@ def row(module):
     return rows[0] if rows else len(CORE)
 
 
-PATHS = sorted(PACKAGE.rglob("*.py"))
-NAMES = [".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in PATHS]
-MODULES = {name.removesuffix(".__init__"): path for name, path in zip(NAMES, PATHS, strict=True)}
+PATHS = {path: path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py")}
+MODULES = {".".join(name.parts).removesuffix(".__init__"): path for path, name in PATHS.items()}
 
 
 FORKS = (
@@ -76,11 +76,6 @@ def n_ways(function):
     )
 
 
-@pytest.fixture(scope="module")
-def trees():
-    return {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
-
-
 def top_level(node):
     """Yield what runs, or is imported, as soon as a module is: functions and types apart."""
     for child in ast.iter_child_nodes(node):
@@ -92,11 +87,11 @@ def top_level(node):
 
 
 @pytest.fixture(scope="module")
-def imports(trees):
+def imports():
     """Return the evalstats modules that each imports as soon as it is imported itself."""
     found = {name: set() for name in MODULES}
-    for name, tree in trees.items():
-        for node in top_level(tree):
+    for name, path in MODULES.items():
+        for node in top_level(trees()[path]):
             if isinstance(node, ast.ImportFrom) and room(node.module or "") == "evalstats":
                 package = node.module.partition(".")[2]
                 inner = [f"{package}.{alias.name}".lstrip(".") for alias in node.names]
@@ -142,7 +137,7 @@ def test_inference_takes_arrays_and_returns_arrays(imports):
             assert outside <= {"errors", "checks", "metrics"}, name
 
 
-def test_every_room_has_a_map_and_files_are_short(trees):
+def test_every_room_has_a_map_and_files_are_short():
     for name, path in MODULES.items():
         n_lines = len(path.read_text(encoding="utf-8").splitlines())
         assert n_lines <= 900, f"{name} is too long"
@@ -151,15 +146,15 @@ def test_every_room_has_a_map_and_files_are_short(trees):
             and room(name) in set().union(*CORE, CAPABILITIES, {"logs", "training", "compat"})
             and "." not in name
         ):
-            described = ast.get_docstring(trees[name])
+            described = ast.get_docstring(trees()[path])
             files = {other.partition(".")[2] for other in MODULES if room(other) == name != other}
             named = set(re.findall(r"`(\w+)`", " ".join(re.findall("(?m)^- (.*?):", described))))
             assert named == {file for file in files if "." not in file}, f"the map of {name}"
 
 
-def test_functions_are_short_and_take_few_arguments(trees):
-    for name, tree in trees.items():
-        for node in ast.walk(tree):
+def test_functions_are_short_and_take_few_arguments():
+    for name, path in MODULES.items():
+        for node in ast.walk(trees()[path]):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 n_lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0

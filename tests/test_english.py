@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import trees
+
+#: The process that parses the package for the tests of its architecture.
+pytestmark = pytest.mark.xdist_group("architecture")
 ROOT = Path(__file__).resolve().parents[1]
 _NO_PROSE = re.compile(r"^ *```.*?^ *```|<!--.*?-->|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 _NOUN = "system|segment|pair|line|item|metric|group|task|document|row|class|column|model|file"
@@ -44,8 +48,7 @@ def pages():
 
 def code():
     """Return the strings of the package: what it prints, and what its names are said to do."""
-    trees = [ast.parse(path.read_text("utf-8")) for path in (ROOT / "evalstats").rglob("*.py")]
-    nodes = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    nodes = (x for tree in trees().values() for x in ast.walk(tree) if isinstance(x, ast.Constant))
     return [node.value for node in nodes if isinstance(node.value, str)]
 
 

@@ -300,9 +300,8 @@ class GateCheck(Record):
         What must be shown to pass: "within the limit", or for a number "at least 0.9". Without a
         limit it is "no significant loss", and nothing has to be shown.
     verdict : {"passed", "failed", "undecided", "not asked"}
-        "passed" if the data show the requirement, "failed" if they show its opposite, and otherwise
-        "undecided". Without a limit it is "failed" if a loss is shown, and otherwise "passed". If
-        only the totals must pass, tasks are "not asked".
+        "passed" or "failed" if the data show the requirement or its opposite; without a limit,
+        "failed" if they show a loss. If only the totals must pass, tasks are "not asked".
     pvalue_passed, pvalue_failed : float or None
         One-sided p-values of the requirement and of its opposite, for this check only. `None` if
         there is no test.
@@ -318,8 +317,7 @@ class GateCheck(Record):
     significance_level, signature : float, str
         Level of the gate, and signature of these numbers.
     barred : str
-        The reason why the check is undecided although its numbers pass, which may be invalid;
-        otherwise empty.
+        The reason why numbers that pass may be invalid and the check is undecided, or empty.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """A check passes on evidence alone: by no door does it pass if nothing was measured."""
 
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -148,15 +149,21 @@ def test_an_assertion_passes_on_evidence_alone(name):
         es.assert_not_worse(new, base, references, metric)
 
 
+@cache
+def counted(name):
+    """Return the statistics of a system of the sample, or of its best possible outputs."""
+    best = [entry[0] for entry in REFERENCES]
+    outputs = {"best": best, **SAMPLE.systems}[name]
+    return [es.extract({name: outputs}, REFERENCES, metric) for metric in ("bleu", "chrf", "ter")]
+
+
 @pytest.mark.parametrize("margin", [5, 15])
 def test_honest_comparisons_are_decided_as_before(margin):
-    metrics = ["bleu", "chrf", "ter"]
-    for name, outputs in SAMPLE.systems.items():
-        gate = es.gate(outputs, BASELINE, REFERENCES, metrics, margin=margin, n_resamples=999)
+    for name in SAMPLE.systems:
+        gate = es.gate(counted(name), counted("baseline"), margin=margin, n_resamples=999)
         assert gate.verdict == "passed", name
         assert not any(isinstance(note, Caution) for note in gate.notes)
-    best = [entry[0] for entry in REFERENCES]
-    assert es.gate(best, best, REFERENCES, metrics, margin=margin).verdict == "passed"
+    assert es.gate(counted("best"), counted("best"), margin=margin).verdict == "passed"
 
 
 def test_outputs_of_which_some_are_as_good_as_all_are_evidence():
