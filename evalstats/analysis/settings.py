@@ -61,8 +61,8 @@ SETTINGS = {
             "groups",
             "NAME|FILE...",
             None,
-            "label of items, such as document, or a file of labels; two labels if there are two "
-            "kinds of groups",
+            "label that groups the items, such as document, or a file of labels (two for two "
+            "kinds of groups)",
         ),
         Setting(
             "strata",
@@ -80,7 +80,7 @@ SETTINGS = {
             "paired_runs",
             "",
             False,
-            "pair the runs that have the same number, because they share a prompt or a seed",
+            "pair runs with the same number, which share a prompt or a seed",
         ),
         Setting("baseline", "NAME", None, "name (or path) of the system to compare with"),
         Setting("method", _words(Method), "bootstrap", "method for intervals and tests"),

@@ -165,7 +165,7 @@ OPTIONS = {
                instead={"gate": {"use": "rare"}, "show": {"help": "names for the logs"},
                         "extract": {"help": "names of the systems (default: from the files)"}}),
         Option("--task PATTERN...", "logs", "tasks in logs, such as 'mmlu*' (default: all)", "log"),
-        Option("--filter PATTERN...", "logs", "filters of harnesses, such as strict-match "
+        Option("--filter PATTERN...", "logs", "filters in logs, such as strict-match "
                                               "(default: all)", "log rare"),
         Option("--missing error|failure|intersect|available", "logs",
                "stop at missing items (default), count them as failed, use only shared items, or "
@@ -187,7 +187,7 @@ OPTIONS = {
                "file from evalstats plan, if a system was run on its items only (the other lines "
                "of its outputs must be empty)", "rare"),
         Option("--items N", "plan",
-               "number of items to run (with groups, their average number)", "argument", to="n"),
+               "number of items to run (on average, if there are groups)", "argument", to="n"),
         Option("--how equal|active", "plan",
                "draw items with equal probabilities, or more often if they are hard to predict "
                "(default: equal)", "argument"),
@@ -249,7 +249,7 @@ OPTIONS = {
         Option("--width POINTS", "power", "width of the interval that you want, in points",
                "argument"),
         Option("--price ITEM,TRIAL", "power",
-               "prices, such as 10,1, to find the cheapest design", "argument"),
+               "item and trial prices, to find the cheapest design", "argument"),
         Option("--power LEVEL", "power", "chance of finding the difference (default: 0.8)",
                "argument"),
         Option("--clusters simultaneous|wmt|wmt25", "rank",
@@ -284,7 +284,7 @@ OPTIONS = {
                         "extract": {"typed": "-o, --output FILE.npz", "help": "file to write",
                                     "again": False}}),
         Option(f"-f, --format {_FORMS}", "printed",
-               "format of the output (default: by -o, or text)",
+               "output format (default: text, or the suffix of -o)",
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
         Option("--verbose", "printed", "print every column, all notes and all signatures",
                forms="text"),

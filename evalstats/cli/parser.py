@@ -1,4 +1,4 @@
-"""From command lines to options, metrics, help, or one-line errors."""
+"""Turn command lines into options, metrics, help, or errors of one line."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _counts(word: str) -> bool:
 
 
 def as_typed(argument: Argument, options: argparse.Namespace) -> str:
-    """Return an argument as typed, ``--missing intersect``; others are unchanged."""
+    """Return an argument as it is typed, such as ``--missing intersect``, if it is an option."""
     if argument.name == "directions":
         if not argument.has_value:
             return "--higher-is-better, --lower-is-better"
@@ -189,7 +189,7 @@ class _Once(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser of whole option names, with one-line errors without usage."""
+    """A parser that needs whole names of options, and prints errors of one line without usage."""
 
     def __init__(self, command: str, options: Iterable[Option]) -> None:
         super().__init__(f"evalstats {command}".strip(), add_help=False, allow_abbrev=False)
@@ -244,7 +244,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _read(kind: str, text: str) -> Any:
-    """Return a typed value of its kind, or raise with the expectation."""
+    """Return a value of this kind from its text, or raise an error with what was expected."""
     text = text.removeprefix(_NAME)
     if kind == "SRC-TRG":
         if not re.fullmatch(r"[A-Za-z]{2,3}-[A-Za-z]{2,3}", text):
@@ -308,7 +308,7 @@ def metric_options(command: str) -> list[Option]:
 
 
 def _alike(kinds: Iterable[Any], name: str) -> str:
-    """Return the end of a message: options with this name of other kinds of metrics."""
+    """Return the end of a message: the same option of these metrics."""
     options = [METRIC_OPTIONS.get(kind, {}).items() for kind in kinds]
     flags = [flag_of(option) for option, field in chain(*options) if field.name == name]
     return f"; did you mean {' or '.join(flags)}?" if flags else ""
