@@ -1,4 +1,4 @@
-"""Real test sets, where their files are at hand, and the bundled sample, which always is.
+"""Real test sets, if their files are at hand, and the bundled sample, which always is.
 
 Looked for in $EVALSTATS_DATA, then in ./data.
 """

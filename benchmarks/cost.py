@@ -1,4 +1,4 @@
-"""What answers cost as they grow: extraction over N; resampling over N, B and columns; memory.
+"""How cost grows: extraction with N; resampling with N, B and columns; memory.
 
 Every cell is measured in a process of its own. Texts are those of a real test set, again and again
 with other numbers. Resampling is `bootstrap_totals` of random counts, beside what a machine cannot

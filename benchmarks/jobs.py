@@ -1,4 +1,4 @@
-"""The jobs that are timed, and who does them: this library, and peers that answer the same.
+"""The jobs that are timed, for this library and for peers that do the same.
 
 A job prepares what it needs in a process of its own, and what it then returns is timed; a program
 is timed as a whole. `benchmarks.speed` runs them, with an earlier commit of this library as well.

@@ -1,4 +1,4 @@
-"""Programs, with the processor's time and the peak memory that they take."""
+"""Run programs, and measure their processor time and peak memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How soon `Monitor` finds a rise, how often its patience ends before, and what is worth keeping.
+"""How soon `Monitor` finds a rise, how often its patience ends before, and which step to keep.
 
 A run is 31 checks of a checkpoint whose segments' outputs come from one of two systems at random,
 with a probability that is its quality. So its true score is known: that of the two systems'

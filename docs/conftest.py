@@ -1,4 +1,4 @@
-"""Examples of these pages run in a folder that has the files which they read."""
+"""Examples of these pages run in a folder with the files that they read."""
 
 import pytest
 

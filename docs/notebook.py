@@ -1,4 +1,4 @@
-"""Run the notebooks and put what their cells give below them: `python docs/notebook.py`.
+"""Run the notebooks, and put the outputs below their cells: `python docs/notebook.py`.
 
 A cell gives what it prints and, where its last line is an expression that does not end in ";", the
 value of that. Figures are drawn by whoever runs a notebook, and not kept in the file.

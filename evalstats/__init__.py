@@ -1,7 +1,8 @@
 """Is this difference real? Statistics for scores of generated text.
 
-All text is reduced to one array of integers per system, the statistics of every segment; all
-resamples are one product of a weight matrix with it; scores, intervals and p-values follow.
+Each system's texts are reduced to one array of integers, the statistics of every segment. One
+product of a weight matrix with this array gives all resamples, and scores, intervals and p-values
+are computed from these.
 
 >>> import evalstats as es
 >>> references = ["the cat sat on the mat", ["it rains again", "it is raining again"]]

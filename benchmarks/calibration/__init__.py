@@ -1,4 +1,4 @@
-"""How often tests, intervals, gates, ranks and Monitor are wrong, where the truth is known.
+"""How often tests, intervals, gates, ranks and Monitor are wrong, on data with a known truth.
 
     python -m benchmarks.calibration --output cells.jsonl [--subset] [--cells REGEX] [--scale 0.5]
     python -m benchmarks.calibration --tables --output cells.jsonl

@@ -1,4 +1,4 @@
-"""Which jobs there are: a source, how much is drawn of it, a question, and how often it is asked.
+"""The jobs: a source, the size of a sample, a question, and the number of trials.
 
 Heavy ones come first, so that no process works alone for long at the end. Trials have standard
 errors of .009 (600), .007 (1,000) and .011 (400) at a rate of .05.

@@ -1,4 +1,4 @@
-"""Populations of real systems: what a trial draws from, and the scores that are true of it.
+"""Populations of real systems, from which a trial draws, and their true scores.
 
 Of a population everything is known: the statistics of its systems on all segments, and the
 probability of each. Null hypotheses are made of real systems in two ways:

@@ -1,4 +1,4 @@
-"""What must hold of each kind of cell, and which rates are outside."""
+"""The promised range of each kind of cell, and the rates outside."""
 
 from __future__ import annotations
 

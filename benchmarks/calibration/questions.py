@@ -1,4 +1,4 @@
-"""What is asked about a sample, and which answers are right.
+"""The questions about a sample, and their right answers.
 
 Rates are named as the tables name them: "p ≤ .05" and "p ≤ .01" are rejections of a true null
 hypothesis, "greater" and "less" those of one-sided tests at .05; "difference" and "score" say

@@ -1,4 +1,4 @@
-"""What a trial sees of a source, what is true of it, and how the library is asked."""
+"""Samples of a source, with their true values, and the calls of the library."""
 
 from __future__ import annotations
 

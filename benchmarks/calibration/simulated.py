@@ -1,4 +1,4 @@
-"""Sources that no text is behind: scores of two systems on the same items."""
+"""Sources without texts: simulated scores of two systems on the same items."""
 
 from __future__ import annotations
 

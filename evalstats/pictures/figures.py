@@ -1,4 +1,4 @@
-"""Shared by all figures: axes as wide as a paper's column, rows as high as labels, panels.
+"""Parts of all figures: axes as wide as a paper's column, rows as high as labels, panels.
 
 Colours are Okabe and Ito's (2008); a shape or a number always has the same information.
 """

@@ -1,4 +1,4 @@
-"""Which segments drive a difference, and without which its sign would change: `Influence`.
+"""Segments that contribute most to a difference, and removals that change its sign: `Influence`.
 
 The most influential segments are removed first, all at once (Broderick, Giordano and Meager, 2020,
 "An automatic finite-sample robustness metric", arXiv:2011.14999): influence values give the order,

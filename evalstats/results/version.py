@@ -1,4 +1,4 @@
-"""Which version of this library runs, and beside which other; this loads nothing else of it."""
+"""The versions of this library and of the packages beside it; no other module is loaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VERSION = "0.1.0"
 
 @cache
 def version() -> str:
-    """Return the version of this library, which says if it is not installed.
+    """Return the version of this library, with a note if it is not installed.
 
     A copied folder or a frozen app has no metadata, and nobody knows how it was changed.
     """
