@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 import evalstats as es
 from evalstats.cli import main
@@ -45,19 +46,14 @@ def test_the_variance_is_the_sum_of_both_less_that_of_what_shares_both():
     # Of the fewer groups, which are of unlike sizes.
     sizes = np.bincount(RATERS)
     degrees = sizes.sum() ** 2 / np.sum(sizes**2) - 1
-    from scipy.stats import t
-
     assert d.pvalue == pytest.approx(2 * t.sf(abs(d.difference) / expected, degrees), rel=1e-9)
     for e in result.estimates:
         half = t.isf(0.025, degrees) * e.standard_error
         assert (e.low, e.high) == pytest.approx((e.score - half, e.score + half), rel=1e-9)
     assert as_crossed(240, BOTH, None, ("item", "")).alike.degrees == pytest.approx(degrees)
-    both, *alone = (
-        np.array(
-            [e.standard_error for e in es.estimate(marks(), metric=es.Mean("mark"), groups=of)]
-        )
-        for of in (BOTH, PROMPTS, RATERS)
-    )
+    asked = {"metric": es.Mean("mark")}
+    found = [es.estimate(marks(), groups=of, **asked) for of in (BOTH, PROMPTS, RATERS)]
+    both, *alone = (np.array([e.standard_error for e in scores]) for scores in found)
     times = [f"{min(both / one):.2f} to {max(both / one):.2f} times as large" for one in alone]
     note = (
         f"mark: standard errors cover 40 prompts and 12 raters (Cameron, Gelbach and Miller, "
@@ -105,16 +101,10 @@ def test_labels_have_names_or_come_by_name(tmp_path, capsys, typed):
     table().save(tmp_path / "marks.npz")
     (tmp_path / "raters.txt").write_text("".join(f"{one}\n" for one in RATERS))
     assert es.compare_logs(path, groups=NAMES)[0].pvalue == expected.pvalue
-    for words in (
-        [path, "--groups", *NAMES],
-        ["--groups", *NAMES, path],
-        [tmp_path / "marks.npz", "--groups", "prompt", tmp_path / "raters.txt"],
-    ):
-        output = tmp_path / "out.json"
-        assert main(["compare", *map(str, words), "-o", str(output)]) == 0
-        (d,) = json.loads(output.read_text())["differences"]
+    files = [tmp_path / "marks.npz", "--groups", "prompt", tmp_path / "raters.txt"]
+    for words in ([path, "--groups", *NAMES], ["--groups", *NAMES, path], files):
+        (d,) = json.loads(typed("compare", *words, "-f", "json"))["differences"]
         assert d["pvalue"] == pytest.approx(expected.pvalue, rel=1e-9)
-    capsys.readouterr()
     assert "40 prompts of 240 segments" in typed("compare", "--groups", "prompt", path)
     with pytest.raises(SystemExit):
         main(["compare", str(path), "--groups", *NAMES, "domain"])
@@ -181,7 +171,5 @@ def test_a_score_of_one_group_knows_no_more_than_that():
     same = {"A": scores["A"], "B": np.where(PROMPTS < 2, scores["B"], scores["A"])}
     (d,) = es.compare(same, metrics=es.Mean("mark"), groups=BOTH)
     assert d.n_differing == 12
-    from scipy.stats import t
-
     expected = 2 * t.sf(abs(d.difference) / d.standard_error, 1)
     assert d.pvalue == pytest.approx(expected, rel=1e-9)

@@ -57,10 +57,8 @@ def pce(human, metric, n_permutations):
     """Return what mt-metrics-eval's `pce` says: how often swaps reach each pair's difference."""
     signs = np.random.default_rng(4).choice([-1.0, 1.0], size=(n_permutations, human.shape[1]))
     a, b = np.triu_indices(len(human), 1)
-    first, second = (
-        np.mean((signs @ x.T)[:, a] - (signs @ x.T)[:, b] >= (x.sum(1)[a] - x.sum(1)[b]), axis=0)
-        for x in (human, metric)
-    )
+    moved = [(signs @ x.T, x.sum(axis=1)) for x in (human, metric)]
+    first, second = (np.mean(x[:, a] - x[:, b] >= y[a] - y[b], axis=0) for x, y in moved)
     return 1 - np.mean(np.abs(first - second))
 
 
@@ -176,9 +174,8 @@ def test_means_over_segments_have_the_tests_of_compare(alternative):
         same = es.compare(values, metrics=es.Mean("r"), method=test, groups=groups[20:], **asked)
         assert found.notes[0] == "20 segmentswith equal scores by people left out."
         for d, e in zip(found, same, strict=True):
-            assert (d.pvalue, d.pvalue_adjusted, d.low, d.high) == pytest.approx(
-                (e.pvalue, e.pvalue_adjusted, e.low, e.high), rel=1e-6
-            )
+            for name in ("pvalue", "pvalue_adjusted", "low", "high"):
+                assert getattr(d, name) == pytest.approx(getattr(e, name), rel=1e-6)
     far, near = (values[name].reshape(20, 2).mean(axis=1) for name in ("far", "near"))
     expected = stats.ttest_rel(far, near, alternative=alternative).pvalue
     assert found["far"].pvalue == pytest.approx(expected)
@@ -197,9 +194,8 @@ def test_neither_unit_nor_direction_of_a_metric_matters():
         scaled = {s: [0.1 * x + 0.3 for x in of] for s, of in metrics["near"].items()}
         if measure == "acc_eq":
             continue  # differences that tie but for rounding are not one threshold yet
-        (same,) = es.meta(
-            human, {"near": metrics["near"], "scaled": scaled}, measure, n_resamples=9
-        )
+        both = {"near": metrics["near"], "scaled": scaled}
+        (same,) = es.meta(human, both, measure, n_resamples=9)
         assert (same.n_differing, same.pvalue) == (0, 1), measure
 
 
@@ -241,9 +237,8 @@ def test_statistics_stand_for_the_scores_of_their_segments():
     found = es.meta(people, [first, turned], n_resamples=99)
     left = dict(list(human.items())[1:])
     assert found.differences == es.meta(left, tables, n_resamples=99).differences
-    assert found.notes[0].startswith(
-        "Left out, because some metrics (or people) did not score it: " + first.systems[0]
-    )
+    said = "Left out, because some metrics (or people) did not score it: "
+    assert found.notes[0].startswith(said + first.systems[0])
     numbers = {name: rng.normal(size=480) for name in sample.systems}
     between = es.extract(numbers, rng.normal(size=480), es.Correlation())
     refuses("r is only defined for several units together;", es.meta, human, [tables[0], between])
@@ -308,10 +303,8 @@ def test_files(tmp_path, monkeypatch, refused, typed):
     expected = scores_of(es.meta(human, metrics, "kendall"))
     folders, tables = "people/esa.seg.score en-de", "human.csv metrics.tsv"
     for files in (folders, tables, "all.csv --human esa", f"{tables} -m COMET BLEURT"):
-        found = es.Comparison.from_json(
-            typed("meta", *files.split(), "--measure", "kendall", "-f", "json")
-        )
-        assert scores_of(found) == expected, files
+        printed = typed("meta", *files.split(), "--measure", "kendall", "-f", "json")
+        assert scores_of(es.Comparison.from_json(printed)) == expected, files
     for line, said in (
         ("all.csv", "give --human with the name of people's scores"),
         ("all.csv --human mqm", "--human: there is no 'mqm'"),
@@ -340,12 +333,8 @@ def test_the_unit_of_a_metric_changes_nothing(scale):
     human = {s: rng.integers(0, 3, 60).tolist() for s in "abcd"}
     near, far = ({s: rng.integers(0, 10, 60) / 10 for s in "abcd"} for _ in range(2))
     for measure in ("acc_eq", "spa"):
-        found, other = (
-            es.meta(
-                human, {"x": {s: k * v for s, v in near.items()}, "y": far}, measure, n_resamples=99
-            )
-            for k in (1, scale)
-        )
+        given = [{"x": {s: k * v for s, v in near.items()}, "y": far} for k in (1, scale)]
+        found, other = (es.meta(human, metrics, measure, n_resamples=99) for metrics in given)
         assert found[0].difference == pytest.approx(other[0].difference, abs=1e-12)
 
 

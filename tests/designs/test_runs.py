@@ -166,9 +166,8 @@ def test_paired_runs_are_a_two_way_analysis_of_the_differences():
     assert "paired:runs" in result.signatures[0]
     assert "share a prompt or seed" in result.describe()
     apart = es.compare(marks, metrics=MARKS)
-    assert [e.standard_error for e in apart.estimates] == pytest.approx(
-        [e.standard_error for e in result.estimates]
-    )
+    for one, other in zip(apart.estimates, result.estimates, strict=True):
+        assert one.standard_error == pytest.approx(other.standard_error)
 
 
 @pytest.mark.parametrize("n_runs", first(1, [2, 3, 5]))

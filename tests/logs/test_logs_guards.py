@@ -141,10 +141,8 @@ def test_equal_columns_of_several_files_are_metrics(tmp_path, capsys, refused):
     assert typed(capsys, *gate, *advice)[0] == 0
     asked = {"columns": {"user_input": "segment"}, "directions": {"*": "higher"}}
     named = es.compare_logs({"one": old, "two": new}, n_resamples=9, **asked)
-    assert [(e.system, e.metric) for e in named.estimates[:2]] == [
-        ("one", "faithfulness"),
-        ("two", "faithfulness"),
-    ]
+    expected = [("one", "faithfulness"), ("two", "faithfulness")]
+    assert [(e.system, e.metric) for e in named.estimates[:2]] == expected
     # Other columns in each are systems, and so is what is said to be one.
     other = ragas(tmp_path / "other.csv", 3, ("gpt", "llama"))
     mixed = es.estimate_logs([old, other], columns={"user_input": "segment"})
@@ -160,9 +158,8 @@ def test_blank_labels_and_absent_references(tmp_path, capsys, refused):
     out = lines(tmp_path / "o.txt", [text[:25] for text in OUTPUTS])
     groups = lines(tmp_path / "g.txt", ["a", "", *["b"] * 38])
     call = ("estimate", "-i", out, "--resamples", "99", "-f", "json", "-r")
-    assert "g.txt, line 2 is blank: give every segment a label" in refused(
-        *call, first, "--groups", groups
-    )
+    said = "g.txt, line 2 is blank: give every segment a label"
+    assert said in refused(*call, first, "--groups", groups)
     said = typed(capsys, *call, first, second)[1]
     assert "on the command line --blank-is-absent" in said
     said = typed(capsys, *call, first, second, "--blank-is-absent")[1]
@@ -227,12 +224,9 @@ def with_template(log):
 
 @cases(
     (rephrased, "6 of 6 prompts differ"),
-    (
-        with_template,
-        "solvers generate (old) against prompt_template, generate (new), "
-        "prompt_template template its default against Think. {prompt}",
-    ),
-)
+    (with_template, "solvers generate (old) against prompt_template, generate (new), "
+     "prompt_template template its default against Think. {prompt}"),
+)  # fmt: skip
 def test_prompts_that_differ_in_inspect_are_named(change, what, tmp_path, capsys, refused):
     old = asked_otherwise(tmp_path, "old", lambda log: None)
     new = asked_otherwise(tmp_path, "new", change)
@@ -304,10 +298,8 @@ def test_an_output_too_many_is_no_run_of_all_items(tmp_path, capsys, refused):
     call = ("compare", *of_texts, tmp_path / "a.txt", lines(tmp_path / "n.txt", part), "-m", "chrf",
             "--plan", plan, "--resamples", "99")  # fmt: skip
     said = refused(*call)
-    assert (
-        f"has outputs in 1 of 28 lines that {plan} leaves out (the first is line {other + 1})"
-        in said
-    )
+    where = f"leaves out (the first is line {other + 1})"
+    assert f"has outputs in 1 of 28 lines that {plan} {where}" in said
     part[other] = ""
     lines(tmp_path / "n.txt", part)
     code, said = typed(capsys, *call)
@@ -378,10 +370,8 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path):
     found = es.compare_logs(path, n_resamples=99)
     assert {d.metric for d in found} == {"passed"}
     assert "score is left out, since it equals passed on every test." in found.notes
-    assert {d.metric for d in es.compare_logs(path, metric="*", n_resamples=9)} == {
-        "passed",
-        "score",
-    }
+    every = es.compare_logs(path, metric="*", n_resamples=9)
+    assert {d.metric for d in every} == {"passed", "score"}
 
 
 @cases(

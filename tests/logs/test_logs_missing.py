@@ -23,12 +23,8 @@ def agents(folder, crashes, n=200):
         ids = np.array([f"a__a-{i}" for i in range(n)])
         ended = {"resolved": right & ~is_crash, "unresolved": ~right & ~is_crash, "error": is_crash}
         lists = {f"{kind}_ids": ids[at].tolist() for kind, at in ended.items()}
-        report = {
-            "total_instances": n,
-            "resolved_instances": len(lists["resolved_ids"]),
-            "submitted_ids": ids.tolist(),
-            **lists,
-        }
+        counts = {"total_instances": n, "resolved_instances": len(lists["resolved_ids"])}
+        report = {**counts, "submitted_ids": ids.tolist(), **lists}
         (folder / f"{name}.json").write_text(json.dumps(report))
     return folder / "new.json", folder / "old.json"
 
@@ -46,9 +42,8 @@ def test_a_gate_over_crashes_fails_and_without_them_it_cannot_pass(tmp_path):
     code, text, xml = gated(arguments, tmp_path)
     said = "of 200 instances 60 ended with an error: counted as failed."
     assert (code, said in text, said in xml) == (1, True, True)
-    assert es.compare_logs([old, new], n_resamples=9).estimates["new"].score == (
-        json.loads(new.read_text())["resolved_instances"] / 200
-    )
+    expected = json.loads(new.read_text())["resolved_instances"] / 200
+    assert es.compare_logs([old, new], n_resamples=9).estimates["new"].score == expected
     arguments += ["--missing", "intersect"]
     code, text, xml = gated(arguments, tmp_path)
     one_side = "resolved: 60 of 200 instances are left out, because some systems lack them: new lacks 60 of 200 instances and old 0 of 200, more than chance explains (p = 1.7e-18)"
@@ -76,11 +71,9 @@ def test_few_crashes_on_both_sides_bar_no_gate(tmp_path):
 @pytest.mark.parametrize(("n_lost", "n_both"), [(30, 20), (28, 22), (40, 0)])
 def test_items_that_both_lack_do_not_tell_who_lacks_more(n_lost, n_both):
     """One system lacks n_lost items, the other n_both of these: SciPy's sign test of the others."""
-    rows = [
-        {"id": i, "system": system, "score": "" if i < n else float(i % 3 > 0)}
-        for i in range(200)
-        for system, n in (("A", n_lost), ("B", n_both))
-    ]
+    lost = {"A": n_lost, "B": n_both}
+    rows = [{"id": i, "system": system, "score": "" if i < n else float(i % 3 > 0)}
+            for i in range(200) for system, n in lost.items()]  # fmt: skip
     p = binomtest(0, n_lost - n_both).pvalue
     said = f"A lacks {n_lost} of 200 items and B {n_both} of 200, more than chance explains (p = {p:.2g})"
     notes = " ".join(es.compare_logs(rows, missing="intersect", n_resamples=9).notes)
@@ -111,14 +104,13 @@ def test_failure_counts_what_has_no_score_of_any_table(tmp_path):
     # Where no item has a score of both, they may be other items.
     for lines, is_apart in (("1,1,\n2,,1\n3,,0\n", True), ("1,1,\n2,1,1\n3,,0\n", False)):
         path.write_text(f"segment,A,B\n{lines}")
-        with pytest.raises(es.InputError, match="scores are missing") as error:
-            es.compare_logs(path)
-        assert ("paired=False" in str(error.value)) == is_apart
+        said = "scores are missing.*paired=False" if is_apart else "missing((?!paired=False).)*$"
+        refuses(said, es.compare_logs, path)
     path.write_text("segment,A,B\n1,0.5,0\n2,,1\n")
     refuses("1 of 4 scores is missing", es.compare_logs, path, missing="failure")
 
 
-def test_items_that_metrics_lack_are_counted_together(tmp_path, capsys):
+def test_items_that_metrics_lack_are_counted_together(tmp_path, refused):
     judges = ["gpt-judge", "other-judge"]
     lines = [f"id,system,{','.join(judges)}"]
     # Each lacks 5 of 50 items, and both one of these.
@@ -127,9 +119,8 @@ def test_items_that_metrics_lack_are_counted_together(tmp_path, capsys):
         lines += [f"{i},{system},{','.join(scores)}" for system in "AB"]
     path = tmp_path / "x.csv"
     path.write_text("\n".join(lines))
-    assert main(["compare", str(path)]) == 2
-    better = " ".join(judges)
-    assert f"give --higher-is-better {better}, or --lower" in capsys.readouterr().err
+    said = f"give --higher-is-better {' '.join(judges)}, or --lower"
+    assert said in refused("compare", path)
     asked = {"directions": {"*judge": "higher"}, "missing": "intersect"}
     found = es.compare_logs(path, **asked, n_resamples=99)
     assert {e.n_segments for e in found.estimates} == {39}
@@ -166,11 +157,8 @@ def test_one_crash_in_many_trials_leaves_pass_k_possible(tmp_path):
     path.write_text(json.dumps(trials))
     (score,) = es.estimate_logs(path, epochs="pass^4")
     assert score.score == pytest.approx(1 / 3)
-    with pytest.raises(
-        es.InputError, match="count 1 trial without a score as failed with missing"
-    ) as error:
-        es.estimate_logs(path, epochs="pass^4", missing="available")
-    assert "has 3 trials" in str(error.value)
+    for said in ("count 1 trial without a score as failed with missing", "has 3 trials"):
+        refuses(said, es.estimate_logs, path, epochs="pass^4", missing="available")
 
 
 def test_labels_that_are_no_random_sample_stand_first_and_bar_a_gate(tmp_path, refused):
@@ -180,10 +168,8 @@ def test_labels_that_are_no_random_sample_stand_first_and_bar_a_gate(tmp_path, r
     for system in ("A", "B"):
         judge = rng.random(400) < 0.7
         labelled = (~judge & (rng.random(400) < 0.6)) | (rng.random(400) < 0.02)
-        lines += [
-            f"{i},{system},{int(judge[i])},{int(rng.random() < 0.6) if labelled[i] else ''}"
-            for i in range(400)
-        ]
+        people = [int(rng.random() < 0.6) if is_labelled else "" for is_labelled in labelled]
+        lines += [f"{i},{system},{int(judge[i])},{people[i]}" for i in range(400)]
     path = tmp_path / "x.csv"
     path.write_text("\n".join(lines))
     asked = {"metric": "score", "human": "human", "directions": {"score": "higher"}}
@@ -198,7 +184,7 @@ def test_labels_that_are_no_random_sample_stand_first_and_bar_a_gate(tmp_path, r
     assert said in (tmp_path / "x.xml").read_text()
     assert main(list(map(str, [*arguments, "--allow-changes", "labels"]))) == 0
     state = ["--state", tmp_path / "s.json", "--looks", "2", "--of", "900"]
-    assert "--allow-changes labels" in refused(*list(map(str, [*arguments[:-2], *state])))
+    assert "--allow-changes labels" in refused(*arguments[:-2], *state)
     assert not (tmp_path / "s.json").exists()
 
 
@@ -228,13 +214,13 @@ def test_trials_that_crashed_on_one_side_bar_a_gate(tmp_path, crashed):
     passed[1] = passed[0]
     is_crash = rng.random((100, 4)) < 0.12
     for s, name in enumerate(["old", "new"]):
-        lines = [
-            f"t{i},{t},{'' if s and is_crash[i, t] else int(passed[s, i, t])}"
-            for i in range(100)
-            for t in range(4)
-            if not (crashed == "dropped" and s and is_crash[i, t])
-        ]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["scenario,trial,passed", *lines]) + "\n")
+        lines = ["scenario,trial,passed"]
+        for i, t in np.ndindex(100, 4):
+            if not (s and is_crash[i, t]):
+                lines.append(f"t{i},{t},{int(passed[s, i, t])}")
+            elif crashed == "blank":
+                lines.append(f"t{i},{t},")
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
     new, old = tmp_path / "new.csv", tmp_path / "old.csv"
     code, text, _ = gated([new, "--baseline", old], tmp_path)
     n = int(np.sum(is_crash))
@@ -244,10 +230,8 @@ def test_trials_that_crashed_on_one_side_bar_a_gate(tmp_path, crashed):
     assert said in " ".join(compared.cases().notes)
     assert gated([new, "--baseline", old, "--allow-changes", "missing"], tmp_path)[0] == 0
     code, text, _ = gated([new, "--baseline", old, "--missing", "failure"], tmp_path)
-    assert ("counted as failed" in text, "answers and old" in text) == (
-        crashed == "blank",
-        crashed == "dropped",
-    )
+    assert ("counted as failed" in text) == (crashed == "blank")
+    assert ("answers and old" in text) == (crashed == "dropped")
     asked = {"at_least": 0.2, "n_resamples": 99}
     assert es.gate(new, **asked).verdict == "undecided"
     assert es.gate(old, **asked).verdict == "passed"

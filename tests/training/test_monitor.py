@@ -189,9 +189,8 @@ def test_segments_that_are_right_or_wrong_are_counted(sign):
     expected = stats.norm.sf((gained - lost) / np.sqrt(gained + lost))
     assert check.pvalue == pytest.approx(expected)
     bounds = tango(gained, lost, 30, stats.norm.isf(0.025))[::sign]
-    assert (check.difference_low, check.difference_high) == pytest.approx(
-        [sign * b for b in bounds]
-    )
+    found = check.difference_low, check.difference_high
+    assert found == pytest.approx([sign * bound for bound in bounds])
     same = watched([best, best], metric).last
     assert same.pvalue == 1
     assert same.difference_low < 0 < same.difference_high
@@ -218,9 +217,8 @@ def test_where_segments_say_little_or_all(first, second, pvalue):
 def test_lower_is_better():
     scores = noise(4, 6)[0]
     scores[3:] -= 3
-    up, down = (
-        watched(sign * scores, es.Mean("judge", higher_is_better=sign < 0)) for sign in (1, -1)
-    )
+    metrics = {1: es.Mean("judge", higher_is_better=False), -1: es.Mean("judge")}
+    up, down = (watched(sign * scores, metric) for sign, metric in metrics.items())
     assert [check.improved for check in up.checks] == [i == 3 for i in range(6)]
     for a, b in zip(up.checks, down.checks, strict=True):
         assert (a.score, a.pvalue, a.highest.step) == (-b.score, b.pvalue, b.highest.step)
@@ -253,11 +251,9 @@ def test_a_run_says_where_it_stands(sample):
     assert str(monitor).startswith("6 checks\n")
     for record in (checks[1], selected):
         assert json.loads(json.dumps(record.to_dict())).keys() == vars(record).keys()
-        assert all(
-            f">{name}</th>" in record._repr_html_().replace("<wbr>", "")
-            for name in record.to_dict()
-        )
-        assert str(record) in record._repr_html_()
+        page = record._repr_html_()
+        assert all(f">{name}</th>" in page.replace("<wbr>", "") for name in record.to_dict())
+        assert str(record) in page
     assert str(checks[1]).endswith(": real improvement")
     # Statistics of one step, and less than a kilobyte a check.
     assert len(json.dumps(monitor.state_dict())) < 100_000
@@ -279,12 +275,10 @@ def test_the_table_marks_every_real_improvement():
 
 
 def test_documents_vary_as_a_whole(sample):
-    options = {"groups": sample.documents}
+    texts, options = sample.systems["baseline"], {"groups": sample.documents}
     monitor = es.Monitor(sample.references, "bleu", **options)
-    check = monitor.check(0, sample.systems["baseline"])
-    expected = es.estimate(
-        sample.systems["baseline"], sample.references, "bleu", method="t", **options
-    )
+    check = monitor.check(0, texts)
+    expected = es.estimate(texts, sample.references, "bleu", method="t", **options)
     assert (check.score, check.low) == (expected.score, pytest.approx(expected.low))
     assert "unit:group" in monitor.signature
 
@@ -611,13 +605,9 @@ def test_labels_are_monitored_as_statistics_of_them_are(tmp_path):
     with pytest.raises(es.InputError, match="different references or groups:"):
         es.Monitor(gold[::-1], metric).load_state_dict(monitor.state_dict())
     sets = es.Confusion(["no", "yes"], "macro-f1", multilabel=True)
-    first, again = (
-        [set(names) for names in order] for order in ([["no", "yes"]] * 5, [["yes", "no"]] * 5)
-    )
-    assert (
-        es.Monitor(first, sets).references.fingerprint
-        == es.Monitor(again, sets).references.fingerprint
-    )
+    orders = ["no", "yes"], ["yes", "no"]
+    prepared = [es.Monitor([set(names)] * 5, sets).references for names in orders]
+    assert prepared[0].fingerprint == prepared[1].fingerprint
 
 
 TEXTS, GOLD = load_sample().systems["baseline"], [x[0] for x in load_sample().references]
