@@ -194,7 +194,7 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
         if getattr(options, name) is not None and not any(form in forms for _, form in outputs):
             what = "for text, Markdown and LaTeX"
             if "latex" in forms and "text" not in forms:
-                what = "for LaTeX: -f latex, or -o FILE.tex"
+                what = "for LaTeX: give -f latex, or -o FILE.tex"
             raise InputError(f"--{name} is {what}")
     return sorted(outputs, key=lambda pair: pair[0] == STANDARD)
 
