@@ -36,7 +36,7 @@ _TAIL = 0.2
 #: Extent of a mark's own scale, on which intervals end at 1.
 _FREE = 1.25
 #: A text closer to an edge than this share is aligned to it instead of centred.
-_EDGE = 0.15
+_EDGE = 0.3
 #: Characters of a name beside an axis.
 _SIDE = 16
 #: The most rows with densities.

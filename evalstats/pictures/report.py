@@ -151,7 +151,7 @@ def curve(shown: Curve) -> str:
     for x in shown.ticks[0]:
         place, bottom = at(x, low)
         drawn += f'<line class="grid" x1="{place:.1f}" x2="{place:.1f}" y1="{bottom}" y2="12"/>'
-        drawn += f'<text x="{place:.1f}" y="{bottom + 15}" text-anchor="middle">{written(x)}</text>'
+        drawn += f'<text x="{place:.1f}" y="{bottom + 19}" text-anchor="middle">{written(x)}</text>'
     for y in shown.ticks[1]:
         start, place = at(left, y)
         end = at(right, y)[0]
