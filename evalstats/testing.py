@@ -183,8 +183,8 @@ def gate(
     limits = options.get("margin"), options.get("recovery")
     if bound is None and limits == (None, None):
         raise InputError(
-            "give margin, the loss that is too large, or recovery, the share to keep; or, without "
-            "a baseline, at_least, the score to reach"
+            "give a margin (a loss that is too large), a recovery (the share to keep) or, "
+            "without a baseline, at_least (the score to reach)"
         )
     return _judged(hypotheses, base, references, metrics, **options)
 
@@ -280,7 +280,10 @@ def _judged(
         for argument, value in {"base": base, **{x: asked.get(x) for x in _OF_PAIRS}}.items():
             if value is not None:
                 raise InputError(
-                    f"compares one system with a number, but {argument} is for two; leave it out",
+                    (
+                        f"compares one system with a number, but {argument} is for two systems; "
+                        "leave it out"
+                    ),
                     argument=bound.argument,
                 )
     options = Options.of({name: asked.pop(name) for name in _OF_TESTS if name in asked})
@@ -302,7 +305,10 @@ def _judged(
     is_name = _is_name(hypotheses, baseline)
     if name is not None and not is_name:
         raise InputTypeError(
-            "must be the name of a system in hypotheses, which has both; give other things as base",
+            (
+                "must be the name of a system in hypotheses, which has both systems; give the "
+                "baseline's outputs, statistics or log as base"
+            ),
             argument="baseline",
         )
     sides = [hypotheses] if bound is not None else [_opened(baseline), hypotheses]
@@ -310,7 +316,9 @@ def _judged(
         asked = _of_logs(sides, references, metrics, of_logs, asked)
         return gated(options=options, bound=bound, **asked)
     for argument in of_logs:
-        raise InputError(f"{argument} is for logs, but these are texts or statistics; leave it out")
+        raise InputError(
+            f"{argument} is only for logs, but these are texts or statistics; leave it out"
+        )
     read = partial(_read, asked=asked, workers=options.executor)
     if bound is None and not is_name:
         tables = _of_two_sides(sides[0], hypotheses, references, metrics, read)

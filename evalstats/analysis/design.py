@@ -241,9 +241,9 @@ def label_codes(labels: object, n: int, name: str) -> tuple[Codes, list[Any]]:
         other = printed.setdefault(str(label), label)
         if other is not label:
             raise InputError(
-                f"must differ in print, got {shown(other)} ({type(other).__name__}) and "
-                f"{shown(label)} ({type(label).__name__}), which are different labels with the "
-                "same name; give all labels one type",
+                f"contains {shown(other)} ({type(other).__name__}) and {shown(label)} "
+                f"({type(label).__name__}), which are different labels but look the same; "
+                "give all labels the same type",
                 argument=name,
             )
     return codes, different

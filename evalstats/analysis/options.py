@@ -142,8 +142,8 @@ def _margin(value: object, name: str) -> float:
     size = real(value, name, -float("inf"))
     if size <= 0:
         raise InputError(
-            f"must be above 0, got {value}: it is a size; the direction of a loss comes from the "
-            "metric",
+            f"must be above 0, got {value}: give its size only; the direction of a loss comes "
+            "from the metric",
             argument=name,
         )
     return size

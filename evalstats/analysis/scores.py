@@ -486,7 +486,7 @@ def refuse_fixed(scores: Scores, asking: str) -> None:
     """Refuse questions about other items if items are fixed."""
     if scores.has_segments and not scores.units.has_values:
         raise InputError(
-            f"'all': {asking} is about other items, but 'all' fixes the items; leave it out",
+            f"'all' takes the items as fixed, but {asking} is about other items; leave it out",
             argument="items",
         )
 

@@ -254,9 +254,9 @@ class Total:
             other = task.statistics[0].metric
             if one.higher_is_better != other.higher_is_better:
                 raise InputError(
-                    f"a total needs scores with one direction: of {one.name} (task "
-                    f"{first.name!r}) and {other.name} (task {task.name!r}) one is better when "
-                    "higher, the other when lower"
+                    f"a total needs metrics with the same direction, but of {one.name} (task "
+                    f"{first.name!r}) and {other.name} (task {task.name!r}) one is better "
+                    "when higher, the other when lower"
                 )
             is_same = (one.name, one.signature) == (other.name, other.signature)
             if self.aggregate == "micro" and not is_same:

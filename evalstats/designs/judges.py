@@ -438,9 +438,9 @@ class JudgeAgreement(Correction):
             )
         yield (
             f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
-            f"{segments}{mean} correct {whose} scores of all (prediction-powered, λ = "
-            f"{', '.join(f'{w:.2f}' for w in self.weights)}). For {what} this is as precise as "
-            f"{self.n_worth:,.0f} labels without {them}."
+            f"{segments}{mean} correct {whose} scores of all {segments} (prediction-powered, "
+            f"λ = {', '.join(f'{w:.2f}' for w in self.weights)}). For {what} this is as "
+            f"precise as {self.n_worth:,.0f} labels without {them}."
         )
         if self.independent is not None:
             n, least, most = self.independent
@@ -458,7 +458,7 @@ class JudgeAgreement(Correction):
             told.append(f"{name} {known}, bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]")
         more = len(self.systems) - _TOLD
         rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
-        yield f"{self.metric}, {who.removeprefix('the ')} against people: {'; '.join(told)}{rest}."
+        yield f"{self.metric}: {who} compared with people: {'; '.join(told)}{rest}."
         if self.unlike <= _UNLIKE:
             yield Caution(
                 f"{self.metric}: the labelled {segments} do not look like a random sample, which "

@@ -319,7 +319,10 @@ def meta(
         method = _PAIRWISE[kind][1]
         if not is_swapped:
             raise InputError(
-                f"must be 'ar' for {kind}, for which no bootstrap holds, got {test!r}",
+                (
+                    f"must be 'ar' for {kind}, because the bootstrap does not hold for it; got "
+                    f"{test!r}"
+                ),
                 argument="test",
             )
     all_scores = [_scores(human, "human"), *_each(metrics, list(lower_is_better))]
@@ -403,7 +406,7 @@ def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
         there = [0.0 if no else x for x, no in zip(values, gone, strict=True)]
         numbers = as_numbers(there, where, None)
         if str(system) in by_name:
-            said = f"{name} has two systems called {str(system)!r}; call them differently"
+            said = f"{name} has two systems called {str(system)!r}; give them different names"
             raise InputError(said)
         by_name[str(system)] = np.where(gone, np.nan, numbers if higher else -numbers)
     if len(sizes := {len(x) for x in by_name.values()}) > 1:

@@ -102,7 +102,7 @@ class Agreement(Metric):
             raise InputError(
                 "must be left out: ratings of 'interval-alpha' are numbers"
                 if numbers
-                else f"must be all labels for measure {measure!r}, got None",
+                else f"must list all labels for measure {measure!r}, got None",
                 argument="labels",
             )
         if ratings and measure.endswith("kappa"):

@@ -88,9 +88,9 @@ class CrossedUnits(Units):
             ratios.append(f"{times} times as large as with {plural(side.unit)} alone")
         return [
             f"{name}: standard errors cover "
-            f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, Gelbach "
-            f"and Miller, 2011), {' and '.join(ratios)}. t has the degrees of freedom of the "
-            "fewer."
+            f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, "
+            f"Gelbach and Miller, 2011), {' and '.join(ratios)}. The t test has the degrees "
+            "of freedom of the smaller number."
         ]
 
 

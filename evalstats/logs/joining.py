@@ -537,7 +537,7 @@ def _without(logs: Sequence[Log], column: str | None) -> list[Log]:
     kept = [log.less(lambda rows: rows.key.metric == column) for log in logs]
     if logs and not any(log.rows for log in kept):
         raise InputError(
-            f"must be one of at least two metrics, besides the judge's; there is only {column}",
+            f"must be a column beside the judge's scores, but {column} is the only metric",
             argument="human",
         )
     return [log for log in kept if log.rows]

@@ -91,7 +91,7 @@ class Wanted(NamedTuple):
                 f"{part} {' '.join(patterns)}" for part, patterns in asked.items() if patterns
             )
             there_is = "; ".join(map(str, list(known)[:9]))
-            raise InputError(f"{where}: there is nothing of {wished}, but {there_is}")
+            raise InputError(f"{where}: nothing matches {wished}; there is {there_is}")
 
 
 def _called(key: Key) -> tuple[tuple[str, ...], ...]:
@@ -553,7 +553,7 @@ def fewer(unit: str, n_stated: object, n_there: int) -> str:
     """Return "there were 8 trials, 6 are there"; empty if they agree, or if no number is stated."""
     if n_stated is None or n_stated == n_there:
         return ""
-    return f"there were {shown(n_stated, 60)} {unit}, {n_there:,} are there"
+    return f"the log reports {shown(n_stated, 60)} {unit}, but has {n_there:,}"
 
 
 def ended(unit: str, errors: Sequence[object], n_whole: int | None = None) -> str:

@@ -111,7 +111,7 @@ def without_errors(logs: Sequence[Log], notes: list[Note]) -> list[Log]:
     if all(one.key in left for one in rows):
         return list(logs)
     for key, n in left.items():
-        line = f"{key} is left out, since {counted(n, 'score')} of it ended with an error"
+        line = f"{key} is left out, because {counted(n, 'score')} ended with an error"
         notes.append(Note("left out", line, caution="errors"))
     return [log.less(lambda rows: rows.key in left) for log in logs]
 
@@ -129,7 +129,7 @@ def without_twins(rows: Mapping[Key, list[Rows]], notes: list[Note]) -> dict[Key
             kept[key] = of_key
         else:
             line = (
-                f"{key} is left out, since it equals {twin.metric} on every {of_key[0].called[0]}"
+                f"{key} is left out, because it equals {twin.metric} on every {of_key[0].called[0]}"
             )
             notes.append(Note("twin", line))
     return kept
@@ -198,7 +198,7 @@ def shared_tasks(
             ", or compare what all have with ",
             Argument("missing", "intersect"),
         )
-    notes += [Note("unshared", f"Left out, since {line}") for line in lines]
+    notes += [Note("unshared", f"Left out, because {line}") for line in lines]
     return shared
 
 
@@ -277,7 +277,7 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
         if min(len(set(one.items.ids) - gone) for one in of_key) < 2:
             return given
         systems, unit = [one.system for one in of_key], of_key[0].called[0]
-        line = f"{key}: left out, without a score in some run: {counted(len(gone), unit)}"
+        line = f"{key}: {counted(len(gone), unit)} left out, without a score in some run"
         unlike = lacking_unlike(systems, list(map(len, lacking)), sizes, unit=unit)
         line, caution = (f"{line}: {unlike}", "missing") if unlike else (line, "runs")
         said.append(Note("whole runs", line, caution=caution))
@@ -296,7 +296,7 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     """
     if why:
         ending = "; the intervals do not include how much they vary."
-        return [Note("runs", f"Runs of each system are averaged, since {why}", ending, "runs")]
+        return [Note("runs", f"Runs of each system are averaged, because {why}", ending, "runs")]
     tests = [(epochs_differ(p.rows), pivot.key, p.rows) for pivot in pivots for p in pivot.parts]
     if "mean" not in epochs or not tests:
         return []
@@ -307,11 +307,11 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     n = counted(len(set(rows.items.epochs.tolist())), "epoch")
     line = (
         f"{key}: means of the {n} of {rows.system} vary more than items explain "
-        f"({p_is(adjusted)}), but are averaged as if they did not"
+        f"({p_is(adjusted)}), but their average ignores this"
     )
     ending = (
-        '. With epochs="runs", what the answers of an epoch share (a seed or a prompt) is part of '
-        "the error."
+        '. With epochs="runs", the error includes what the answers of an epoch share (a seed '
+        "or a prompt)."
     )
     return [Note("runs", line, ending if may_be_runs else ".", "runs")]
 

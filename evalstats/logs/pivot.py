@@ -338,9 +338,11 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
     for one in rows if epochs not in (None, "mean") else ():
         if _REDUCED.fullmatch(one.key.filter):
             raise InputError(
-                f"{one.path}, {one.key} has one score of several answers; give ",
+                (
+                    f"{one.path}, {one.key} has one score for several answers; for the single "
+                    "answers give "
+                ),
                 Argument("filter", "mean"),
-                " for the answers",
             )
     epochs = usual_epochs(rows)[0] if epochs is None else epochs
     key, trials, why = rows[0].key, as_trials(epochs, metric.name), ""
@@ -505,7 +507,7 @@ def _shared_metric(rows: Sequence[Rows]) -> Metric:
     for one, metric, traits in zip(rows, metrics, compared, strict=True):
         if traits != compared[0]:
             raise InputError(
-                f"{one.key}: the metric of {one.system} is {shown(metric)}, but that of "
+                f"{one.key}: the metric of {one.system} is {shown(metric)}, but the metric of "
                 f"{rows[0].system} is {shown(metrics[0])}"
             )
     return metrics[0]

@@ -217,13 +217,13 @@ class Look(Record):
             return f"all {items} are in, and the claim is not shown"
         waits = f": {self.waits}" if self.waits else ""
         if self.left is None or self.chance is None:
-            return f"not decided on {items}{waits}; there is no last look"
+            return f"not decided on {items}{waits}; the test has no planned end"
         said = (
             f"nothing is decided yet: {counted(self.left, self.unit)} are missing{waits}. If they "
             f"are like the ones so far, the last look passes in {min(100 * self.chance, 99):.0f} "
             "of 100 evaluations"
         )
-        return f"{said}. There is little hope" if self.hopeless else said
+        return f"{said}. It will probably not pass" if self.hopeless else said
 
     @property
     def is_early(self) -> bool:
@@ -235,7 +235,9 @@ class Look(Record):
             self.pvalue, self.pvalue_failed, self.level, not self.is_early, self.waits
         )
         if self.verdict != expected:
-            raise InputError(f"verdict does not fit its p-values and level, which say {expected!r}")
+            raise InputError(
+                f"verdict does not match its p-values and level, which give {expected!r}"
+            )
 
     def _title(self) -> str:
         return f"look {self.number}"

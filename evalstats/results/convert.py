@@ -104,7 +104,7 @@ def from_json(kind: type[T], text: object) -> T:
     except (ValueError, RecursionError) as error:
         reason = printable(str(error) or "it is nested too deeply")
     except (ArithmeticError, LookupError) as error:
-        reason = f"its fields do not fit each other ({printable(repr(error))})"
+        reason = f"its fields contradict each other ({printable(repr(error))})"
     raise InputError(f"cannot read {kind.__name__} from JSON: {reason}")
 
 
@@ -118,7 +118,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
         (key, _), *_ = Counter(key for key, _ in pairs).most_common(1)
-        raise InputError(f"it has {shown(key, 60)} twice in one object")
+        raise InputError(f"one of its objects has {shown(key, 60)} twice")
     return made
 
 
@@ -178,7 +178,7 @@ def _check_same(parsed: Any, made: Any, where: str) -> None:
         for i, (one, other) in enumerate(zip(parsed, made, strict=True)):
             _check_same(one, other, f"{where}[{i}]")
     elif parsed != made or isinstance(parsed, bool) != isinstance(made, bool):
-        raise InputError(f"{where} does not fit the other fields")
+        raise InputError(f"{where} contradicts the other fields")
 
 
 def _value(value: Any, hint: Any, where: str) -> Any:

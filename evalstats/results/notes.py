@@ -185,8 +185,8 @@ def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
     alone = [d for d in apart if d.pvalue > adjusting.level]
     several = max(map(adjusting.n_compared, adjusted), default=1)
     why = (
-        f"each interval is about one difference alone, and {adjusting.pvalue_name} allows "
-        f"for {several} comparisons",
+        f"each interval is for one difference alone, but {adjusting.pvalue_name} allows for "
+        f"{several} comparisons",
         f"intervals ({facts.method}) and p-values ({facts.test}) come from different methods",
     )
     for few, reason in zip((adjusted, alone), why, strict=True):
@@ -265,7 +265,7 @@ def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str
         worst = max(held, key=lambda few: few.share)
         limit = next(limit for limit in facts.tasks if worst in limit.held)
         on = f" on {limit.task}" if len(facts.tasks) > 1 else ""
-        more = f"; {len(held) - 1} more {{}} like it" if len(held) > 1 else ""
+        more = f"; {len(held) - 1} more {{}} similar" if len(held) > 1 else ""
         more = more.format("is" if len(held) == 2 else "are")
         whose, may = f"{worst.system} - {worst.baseline}", _OF_PAIRS
         if worst.baseline is None:
@@ -285,19 +285,19 @@ def _alike(facts: Facts, rows: Sequence[Difference]) -> Iterator[str]:
         numbers.setdefault(tuple(same), []).append(metric)
     for metrics in numbers.values():
         if len(metrics) > 1:
-            yield f"{listed(metrics)} have the same scores, so they are one result."
+            yield f"{listed(metrics)} have the same scores, so they count as one result."
 
 
 def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
     """Yield a caution if few units differ, so that intervals are rough."""
     rough = [d for d in few if d.test not in COUNTED]
     changed = [d for d in few if d.test == "mcnemar"]
-    exact = "McNemar's p is smaller than the exact one"
+    exact = "McNemar's p-value is smaller than the exact p-value"
     p = changed[0].exact_pvalue if len(changed) == 1 else None
     if p is not None and facts.unit == facts.limits[0].segment:
         exact += f" (two-sided {pvalue(p)})"
     so = f"differ on fewer than {FEW_DIFFERING} {plural(facts.unit)}, so"
-    said = (rough, "the interval is rough and the p-value large"), (changed, exact)
+    said = (rough, "the interval is rough and the p-value is rather large"), (changed, exact)
     for rows, what in said:
         yield from (Caution(note, "few") for note in facts.about(rows, f"{so} {what}"))
 
@@ -325,7 +325,7 @@ def _claims(facts: Facts, claimed: Sequence[Difference]) -> Iterator[str]:
             f"errors, {level}. CSV and JSON contain the largest share that can be claimed."
         )
         below = [d for d in claimed if d.n_differing and not d.is_tested]
-        yield from facts.about(below, "have a score below 0, so no share of it can be kept")
+        yield from facts.about(below, "have a score below 0, so a recovery is not defined")
 
 
 def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
@@ -377,7 +377,7 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
     elif adjusting.name != "none":
         within = " for all metrics" if adjusting.is_over_metrics else ""
         pairs = " and pairs" if len(by_pair(facts.differences)) > 1 else ""
-        how = "max-T within each and Holm's method over them"
+        how = f"max-T within each {part}, Holm's method over the {plural(part)}"
         how = f" (by {how})" if adjusting.name == "max-t" else ""
         yield (
             f"p (adjusted) allows for the {counted(n_tasks, part)}{pairs}{within}"
@@ -404,7 +404,7 @@ def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
         return
     level = adjustment.level
     m = max(adjustment.factor(d) for d in opened)
-    times = f" of {m} comparisons" if m > 1 else ""
+    times = f" adjusted for {m} comparisons" if m > 1 else ""
     drawn = [d for d in opened if adjustment.least(d, d.test, d.n_differing) <= level]
     if drawn:
         yield (

@@ -396,7 +396,8 @@ class Difference(Claims):
         """
         if n is not None and self.n_units is None:
             raise InputError(
-                "n must be left out: the error of several runs of each system is not of units alone"
+                "n cannot be used with several runs of each system, because part of the "
+                "error comes from the runs; leave it out"
             )
         distance = abs(self.difference)
         error = self.standard_error * sqrt(1 + stretch(self.n_units or 1, n))
@@ -431,11 +432,14 @@ class Difference(Claims):
         """Return why a margin or a recovery could not be tested."""
         if self.standard_error == 0:
             how = "differ by the same" if self.n_differing else "are equal"
-            return f"all {plural(unit)} {how}, so the loss on others has no bound; more are needed"
+            return (
+                f"all {plural(unit)} {how}, so these data set no bound on the loss on others; "
+                "more are needed"
+            )
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))
         return (
-            f"a recovery needs scores of at least 0, but {self.metric} of {who} is {score:.6g}; "
-            "give margin instead"
+            f"a recovery needs scores of at least 0, but {self.metric} of {who} is "
+            f"{score:.6g}; give a margin instead"
         )
 
     def __str__(self) -> str:
@@ -663,7 +667,7 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if written(name) == written(metric)]
     if metric is None and len(names) > 1:
-        raise InputError(f"is missing: say which of {', '.join(names)}", argument="metric")
+        raise InputError(f"is missing; give one of {', '.join(names)}", argument="metric")
     name = fitting[0] if len(fitting) == 1 else choice(metric, tuple(names), "metric")
     return [row for row in rows if row.metric == name]
 
@@ -714,7 +718,7 @@ def of_pair(
         return fitting[0]
     if len(fitting) > 1:
         raise InputError(
-            f"is missing: say which of {len(fitting)} pairs, {known}",
+            f"is missing; choose one of {len(fitting)} pairs, {known}",
             argument="baseline",
         )
     turned = [d for d in rows if (d.system, d.baseline) == (baseline, system)]
@@ -722,11 +726,11 @@ def of_pair(
         return turned[0].turned()
     if turned:
         raise InputError(
-            f"only the difference of {baseline!r} from {system!r} was computed, and one-sided "
-            f"tests, margins and recoveries are for one direction: ask for it, or compare with the "
-            f"systems in the other order"
+            f"only the difference of {baseline!r} from {system!r} was computed, because "
+            "one-sided tests, margins and recoveries have a direction; ask for that "
+            "difference, or compare the systems in the other order"
         )
-    raise InputError(f"no difference of {system!r} from {baseline!r}; there are {known}")
+    raise InputError(f"there is no difference of {system!r} from {baseline!r}; there are {known}")
 
 
 def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
@@ -737,7 +741,9 @@ def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
     """
     names = list(key) if isinstance(key, tuple) else [key]
     if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"give names or a place: a task, a metric, a system; got {shown(key)}")
+        raise InputError(
+            f"a key must be names or a place (a task, a metric, a system), got {shown(key)}"
+        )
     task = metric = None
     tasks = {name for row in rows for name in (row.task, row.aggregate)}
     if len(names) > 1 and names[0] and names[0] in tasks:
@@ -753,7 +759,7 @@ def check_pairs(c: Comparison) -> None:
     """Refuse differences that do not match the scores of the estimates, or their kind."""
     known = c.estimates.by_row
     if len(known) < len(c.estimates):
-        raise InputError("estimates has one of them twice")
+        raise InputError("estimates contains the same one twice")
     pairs = set()
     for i, d in enumerate(c.differences):
         both = [known.get((d.task, d.metric, name)) for name in (d.baseline, d.system)]
@@ -769,12 +775,12 @@ def check_pairs(c: Comparison) -> None:
             or d.baseline == d.system
             or not _is_as_said(d, c)
         ):
-            raise InputError(f"differences[{i}] does not fit the other fields")
+            raise InputError(f"differences[{i}] contradicts the other fields")
         pairs.add((d.task, d.metric, frozenset((d.baseline, d.system))))
     if len(pairs) < len(c.differences):
-        raise InputError("differences has one of them twice")
+        raise InputError("differences contains the same one twice")
     if len({(d.task, d.metric) for d in c.differences}) != len(c.signatures):
-        raise InputError("signatures must be one per task and metric")
+        raise InputError("signatures must have one entry per task and metric")
 
 
 def _is_as_said(d: Difference, c: Comparison) -> bool:

@@ -37,7 +37,7 @@ def intruder() -> str:
     except metadata.PackageNotFoundError:
         return ""
     return (
-        f"the distribution evalstats {other}, another project, is installed in the same folder; "
-        f"both cannot live in one environment: 'pip uninstall evalstats {DISTRIBUTION}', and "
-        f"install {DISTRIBUTION} again"
+        f"evalstats {other}, a package of another project, is installed in the same folder, "
+        f"and one environment cannot have both: run 'pip uninstall evalstats {DISTRIBUTION}', "
+        f"then install {DISTRIBUTION} again"
     )

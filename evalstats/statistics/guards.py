@@ -260,9 +260,9 @@ def check_records(outputs: Mapping[str, Texts], references: Texts) -> None:
         if keys and (is_named or 2 * n_shared < len({**keys, **others})):
             text = next(filter(_TEXT_KEYS.search, keys), list(keys)[-1])
             raise InputError(
-                f"{where} holds JSON lines, with {', '.join(map(repr, list(keys)[:4]))} in each, "
-                f"not texts: write the values of {text!r} to a file, one segment per line; give "
-                "scores without -i, as a log"
+                f"{where} holds JSON lines, with {', '.join(map(repr, list(keys)[:4]))} in "
+                f"each, not texts: write the values of {text!r} to a file, one segment per "
+                "line; if it holds scores, give it without -i, as a log"
             )
         if columns := _header_of(texts):
             raise InputError(
@@ -327,7 +327,7 @@ def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) ->
     # As a reference such a text is a word.
     none = 0 if expected.none else seen.none
     if seen.empty - expected.empty + none >= _few_empty(seen.n):
-        are = "are empty, or stand for none as 'nan' does" if none else "are empty"
+        are = "are empty or a placeholder such as 'nan'" if none else "are empty"
         yield Caution(f"{seen.empty + none:,} {outputs} {are}.", "empty")
     elif seen.empty > expected.empty:
         are = "is empty" if seen.empty == 1 else "are empty"
@@ -396,8 +396,8 @@ def share_and_percentage(
     for i, end in ((least, 1), (most, 100)):
         if known[i] > _ROUGHLY * sizes[i] * (end - sizes[i]):
             return
-    named = [f"{score:.4g} of {system}" for system, score in scores.items()]
-    said = f"{metric} is {named[most]} and {named[least]}, like a percentage and a share"
+    named = [f"{score:.4g} for {system}" for system, score in scores.items()]
+    said = f"{metric} is {named[most]} and {named[least]}, which look like a percentage and a share"
     yield Caution(f"{said}: give both in the same unit.", "scale")
 
 

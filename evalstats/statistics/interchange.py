@@ -178,8 +178,8 @@ def rebuilt(record: dict[str, Any]) -> Metric:
     name = _field(record, "class", str, NoneType)
     if name is None:
         raise InputError(
-            f"its metric {shown(_field(record, 'name', str))} is not one of evalstats'; give its "
-            "object as metric="
+            f"its metric {shown(_field(record, 'name', str))} is not a metric of evalstats; "
+            "give the metric itself as metric="
         )
     if name not in _OWN:
         raise InputError(f"its metric class {shown(name)} is unknown to this version of evalstats")
@@ -188,7 +188,7 @@ def rebuilt(record: dict[str, Any]) -> Metric:
     if any(field.name == "metric" for field in fields(kind)):
         inner = _field(parameters, "metric", dict)
         if inner.get("class") == name:
-            raise InputError(f"parameters of {name}: a judge cannot have a judge")
+            raise InputError(f"parameters of {name}: a Judged metric cannot be judged again")
         parameters = {**parameters, "metric": rebuilt(inner)}
     try:
         metric: Metric = kind(**parameters)

@@ -122,7 +122,7 @@ def test_equal_scores_of_few_values_claim_nothing():
     for options in ({"margin": 1.0}, {"recovery": 0.9}):
         _, d = one({"old": marks, "new": marks}, **options)
         assert d.claim == "not shown"
-        said = "judge: all segments are equal, so the loss on others"
+        said = "judge: all segments are equal, so these data set no bound on the loss on others"
         refuses(said, es.assert_not_worse, marks, marks, metric=MEAN, **options)
     # Nothing differs on 40 segments: that bounds how many do elsewhere.
     _, d = one(outcomes(40, 0, 0, 0), margin=0.1)
@@ -131,7 +131,7 @@ def test_equal_scores_of_few_values_claim_nothing():
 
 
 @cases(
-    ({"margin": 0}, "margin must be above 0, got 0: it is a size"),
+    ({"margin": 0}, "margin must be above 0, got 0: give its size only"),
     ({"margin": float("nan")}, "margin must be a finite number, got nan"),
     ({"recovery": 1.01}, "recovery must be a share above 0 and at most 1, got 1.01"),
     ({"recovery": 0.9, "margin": 1}, "give either margin or recovery, not both"),
@@ -171,7 +171,9 @@ def test_of_a_score_below_0_no_share_is_kept():
     result = es.compare(given, None, MEAN, recovery=0.9, n_resamples=99)
     assert [d.claim for d in result] == ["not shown", "not shown", "not worse"]
     assert any("below 0" in note and "high and low" in note for note in result.notes)
-    with pytest.raises(es.InputError, match=r"at least 0, but judge of .* is -0\.\d+; give margin"):
+    with pytest.raises(
+        es.InputError, match=r"at least 0, but judge of .* is -0\.\d+; give a margin"
+    ):
         es.assert_not_worse(low, high, metric=MEAN, recovery=0.9)
 
 

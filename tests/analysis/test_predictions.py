@@ -137,5 +137,5 @@ def test_bad_numbers_of_units(n, message):
 def test_the_error_of_several_runs_is_not_of_units_alone():
     runs = {name: RNG.normal(size=(3, 20)) for name in "AB"}
     (d,) = es.compare(runs, metrics=MARKS)
-    refuses("n must be left out: the error of several runs", d.probability, 20)
+    refuses("n cannot be used with several runs", d.probability, 20)
     assert (d.n_differing, d.n_units) == (20, None)

@@ -181,8 +181,8 @@ def test_strata_of_one_unit_are_drawn_as_one():
 
 @bad_cases(
     ({"strata": [[], [], [], []]}, "strata must hold hashable labels"),
-    ({"strata": [1, 1, "1", "1"]}, r"strata must differ in print, got 1 \(int\) and '1' \(str"),
-    ({"groups": [1, 2, "2", 3]}, "2 .*different labels with the same name; give all labels one"),
+    ({"strata": [1, 1, "1", "1"]}, r"strata contains 1 \(int\) and '1' \(str"),
+    ({"groups": [1, 2, "2", 3]}, "2 .*different labels but look the same; give all labels"),
     ({"groups": [1, 2, 2, 3]}, r"group 2 is in 'x' \(segment 1\) and in 'y' \(segment 2\)"),
     ({"strata": None, "aggregate": "macro"}, "aggregate='macro' needs strata"),
     ({"aggregate": {"x": 1}}, "aggregate lacks 'y'"),

@@ -362,7 +362,7 @@ def test_several_systems_have_max_t_within_tasks_and_holm_over_them():
     assert result.totals[0].pvalue_adjusted >= result.totals[0].pvalue
     assert {result.adjusted.factor(d) for d in result.rows} == {3}
     assert {result.adjusted.factor(d) for d in result.totals} == {1}
-    assert "by max-T within each and Holm's method over them" in " ".join(result.notes)
+    assert "by max-T within each task, Holm's method over the tasks" in " ".join(result.notes)
 
 
 def test_rows_and_totals_can_be_asked_for(compared):
@@ -425,7 +425,7 @@ LAW, TWO = TASKS["law"], marks([[1, 0]] * 2)
     (TASKS, {"aggregate": {"law": 1}}, "lacks 'physics'; it needs a weight for each task"),
     (TASKS, {"aggregate": dict.fromkeys([*SIZES, "x"], 1)}, "has unknown 'x'"),
     ({"x": LAW, "y": costs()["law"]}, {"aggregate": "macro"},
-     "one direction: of acc .task 'x'. and cost .task 'y'."),
+     "metrics with the same direction, but of acc .task 'x'. and cost .task 'y'."),
     ({"x": LAW, "y": marks([[1, 0]] * 2, es.Mean("f1"))}, {"aggregate": "micro"},
      "'micro' needs one metric"),
     (TASKS, {"aggregate": dict.fromkeys(SIZES, 0)}, "weights .* above 0"),

@@ -430,7 +430,9 @@ def test_the_other_project_of_this_name_is_noticed(tmp_path, monkeypatch, capsys
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: evalstats\nVersion: 0.3.3\n")
     monkeypatch.syspath_prepend(tmp_path)
-    advice = "evalstats 0.3.3, another project, .*'pip uninstall evalstats evalstats-text'"
+    advice = (
+        "evalstats 0.3.3, a package of another project, .*'pip uninstall evalstats evalstats-text'"
+    )
     with pytest.raises(AttributeError, match=f"no attribute 'evaluate_all'; .*{advice}"):
         es.evaluate_all  # noqa: B018
     assert not hasattr(es, "__wrapped__")

@@ -223,9 +223,9 @@ def test_how_much_is_chance_is_said_below_the_table(agents):
     scores = [100 * c / variance for c, variance in zip(chance, variances, strict=True)]
     pair = 100 * sum(chance) / (new.mean(axis=1) - old.mean(axis=1)).var(ddof=1)
     expected = (
-        f"pass^2: with 5 trials per item, chance in the trials makes up {min(scores):.0f} to "
-        f"{max(scores):.0f}% of the variance of items and {pair:.0f}% of the variance of their"
+        f"pass^2: with 5 trials per item, chance in the trials accounts for {min(scores):.0f} to "
+        f"{max(scores):.0f}% of the variance of item scores and {pair:.0f}% of the variance of their"
     )
     assert expected in es.compare(agents, metrics=es.PassAll(2), n_resamples=99).to_text()
     alone = es.estimate(agents["old"], metric=es.PassAll(2), n_resamples=99)
-    assert f"makes up {scores[0]:.0f}% of the variance of items." in str(alone)
+    assert f"accounts for {scores[0]:.0f}% of the variance of item scores." in str(alone)

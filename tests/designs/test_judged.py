@@ -337,7 +337,7 @@ def test_a_table_a_column_and_lists_are_one(examples_folder):
         assert found["tuned"].difference == by_column["tuned"].difference
     for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower people is")):
         refuses(message, es.compare_logs, path, human=human, **FEW)
-    with pytest.raises(es.InputError, match="human must be one of at least two metrics,"):
+    with pytest.raises(es.InputError, match="human must be a column beside the judge's scores"):
         es.compare_logs(path, metric="people", human="people", **FEW)
     judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
     for line in both[1:]:
@@ -454,7 +454,7 @@ def test_a_file_of_statistics_has_its_metric(tmp_path, weight):
 def test_a_file_of_a_judge_of_judges_is_refused():
     record = made_by(es.Judged(es.Mean("quality")))
     record["parameters"]["metric"] = dict(record)
-    refuses("a judge cannot have a judge", rebuilt, record)
+    refuses("a Judged metric cannot be judged again", rebuilt, record)
 
 
 def test_a_file_that_is_not_there_is_no_column(examples_folder, refused):

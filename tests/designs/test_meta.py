@@ -1,4 +1,4 @@
-"""Metrics against people: naive versions of every measure, swaps enumerated, files, bad input."""
+"""Metrics compared with people: naive versions of every measure, swaps enumerated, files, bad input."""
 
 import csv
 import itertools
@@ -262,7 +262,10 @@ def test_tiers_notes_and_forms():
 
 
 @bad_cases(
-    ({"test": "bootstrap"}, "test must be 'ar' for spa, for which no bootstrap holds"),
+    (
+        {"test": "bootstrap"},
+        "test must be 'ar' for spa, because the bootstrap does not hold for it",
+    ),
     ({"test": "bca"}, "test must be one of ar, bootstrap, t"),
     ({"measure": "kappa"}, "measure must be one of spa, pa, acc_eq"),
     ({"metrics": {"one": made()[0]}}, "metrics must have at least two metrics, got 1"),

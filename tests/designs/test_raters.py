@@ -118,7 +118,7 @@ def test_a_rating_a_line_becomes_rows():
 
 
 REFUSED = [
-    (lambda: es.Agreement(measure="alpha"), "labels must be all labels for measure 'alpha'"),
+    (lambda: es.Agreement(measure="alpha"), "labels must list all labels for measure 'alpha'"),
     (lambda: es.Agreement([1, 2], "interval-alpha"), "labels must be left out: ratings of"),
     (lambda: es.Agreement([1, 2], "fleiss"), "measure must be one of kappa, linear-kappa"),
     (lambda: es.Agreement([1, 2], "kappa", True), "ratings=True is for any number of raters"),

@@ -292,8 +292,8 @@ def test_a_total_of_such_items_adds_the_errors_of_its_tasks(few_items):
 @cases(
     (lambda t: es.compare(t, groups=[i // 2 for i in range(50)]), "items 'all' needs items that"),
     (lambda t: es.compare(t, paired=False), "items 'all' needs items that both"),
-    (lambda t: es.compare(t).power(difference=0.1), "'all': power is about other items"),
-    (lambda t: es.compare(t).influence(), "'all': influence is about other items"),
+    (lambda t: es.compare(t).power(difference=0.1), "but power is about other items"),
+    (lambda t: es.compare(t).influence(), "but influence is about other items"),
     (lambda t: es.PassAll(1, items="some"), "items must be one of drawn, all; got 'some'"),
 )
 def test_what_is_about_other_items_is_refused(asked, message, few_items):

@@ -347,7 +347,7 @@ def test_what_is_not_there_is_named_with_what_there_is(tmp_path):
         ({"metric": "accuracy"}, "there is no metric 'accuracy'; .*did you mean 'acc'"),
         ({"task": "mtt"}, "there is no task 'mtt'; there are lm, mt, qa; did you mean 'mt'"),
         ({"filter": "strict"}, "there is no filter 'strict'; there is only none"),
-        ({"task": "qa", "metric": "bleu"}, "there is nothing of task qa, metric bleu, but"),
+        ({"task": "qa", "metric": "bleu"}, "nothing matches task qa, metric bleu; there is"),
         ({"metric": ["acc", "blue"]}, "there is no metric 'blue'; .*did you mean 'bleu'"),
         ({"directions": {"judge": "higher"}}, "directions: there is no metric 'judge'"),
         ({"system": "acme/smal"}, "system: there is no 'acme/smal'.*did you mean 'acme/small'"),

@@ -279,7 +279,7 @@ def test_trials_that_ended_with_an_error_are_failures(tmp_path):
     # What the user wants stands in the other trials.
     assert len(set(log.rows[0].items.labels["task_hash"])) == 2
     (said,) = es.read_log(written(path, trials[:3] + trials[4:])).incomplete.values()
-    assert said == "there were 6 trials, 5 are there"
+    assert said == "the log reports 6 trials, but has 5"
     part = tmp_path / agent_logs.TAU_NAME.replace("0--1", "0-2")
     assert es.read_log(written(part, tau_trials([[1.0, 0.0]]))).rows[0].is_limited
     whole = es.read_log(written(path, tau_trials([[1.0, 0.0]])))
@@ -338,7 +338,9 @@ def test_simulations_that_were_not_evaluated_are_missing(tmp_path):
     ]
     content["simulations"].pop()
     (said,) = es.read_log(written(tmp_path / "x.json", content)).incomplete.values()
-    assert said.startswith("there were 6 simulations, 5 are there; 1 simulation was not evaluated")
+    assert said.startswith(
+        "the log reports 6 simulations, but has 5; 1 simulation was not evaluated"
+    )
 
 
 def test_a_task_of_tau2_with_one_text_is_told_from_another(tmp_path):
@@ -416,7 +418,7 @@ def test_preferences_are_win_rates_of_the_second_system(tmp_path):
     assert list(log.incomplete.values()) == ["2 of 5 scores are missing"]
     (tmp_path / "leaderboard.csv").write_text(leaderboard({"tuned": (50, 5)}))
     (said,) = es.read_log(path).incomplete.values()
-    assert said == "there were 5 preferences, 3 are there; 2 of 5 scores are missing"
+    assert said == "the log reports 5 preferences, but has 3; 2 of 5 scores are missing"
 
 
 def test_annotators_and_references_are_told_apart(tmp_path):

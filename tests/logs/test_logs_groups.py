@@ -121,7 +121,7 @@ def test_show_has_the_score_of_the_group_beside_the_reported_one(tmp_path, typed
     record = es.read_log(folder).to_dict()
     assert len(record["tables"]) == 8
     assert len(record["group_scores"]) == 6
-    # Of a part of the tasks there is no score of the group.
+    # Of a part of the tasks there is not a score of the group.
     assert "mmlu_stem" not in str(es.read_log(folder, task=["mmlu_law", "mmlu_math"]))
 
 

@@ -94,7 +94,11 @@ def records(texts, **more):
 @cases(
     ("x.jsonl", records(OUTPUTS), "JSON lines, with 'id', 'prediction' in each"),
     ("x.txt", records(OUTPUTS), "write the values of 'prediction' to a file,"),
-    ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'], "scores without -i,"),
+    (
+        "x.txt",
+        [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'],
+        "if it holds scores, give it without -i,",
+    ),
     ("x.jsonl", [json.dumps(text) for text in OUTPUTS], "'text in quotes' in each"),
     ("x.csv", ["id,output", *(f"{i},{x}" for i, x in enumerate(OUTPUTS[1:]))], "is a table"),
     ("x.tsv", ["idx\tmt", *(f"{i}\t{x}" for i, x in enumerate(OUTPUTS[1:]))], "idx, mt"),
@@ -333,7 +337,9 @@ def test_trials_of_a_log_that_makes_one_score_of_them_are_asked_for(tmp_path, ca
     for epochs in ("pass^2", "runs"):
         call = ("estimate", written(tmp_path / "x.json", log), "--epochs", epochs)
         said = refused(*call)
-        (advice,) = re.findall(r"has one score of several answers; give (--.+) for the ans", said)
+        (advice,) = re.findall(
+            r"has one score for several answers; for the single answers give (--.+)$", said
+        )
         code, said = typed(capsys, *call, *shlex.split(advice))
         assert code == 0
         assert "20 samples, 3 answers each" in " ".join(said.split())
@@ -369,7 +375,7 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path):
     path = written(tmp_path / "x.json", results)
     found = es.compare_logs(path, n_resamples=99)
     assert {d.metric for d in found} == {"passed"}
-    assert "score is left out, since it equals passed on every test." in found.notes
+    assert "score is left out, because it equals passed on every test." in found.notes
     every = es.compare_logs(path, metric="*", n_resamples=9)
     assert {d.metric for d in every} == {"passed", "score"}
 

@@ -75,7 +75,7 @@ def test_scores_of_several_values_are_several_metrics(place):
     assert len(run.reported) == 2
     assert run.disagreements == ()
     assert not run.incomplete
-    said = ("arc: judge, since 'Paris' is no score", "arc: list, since [1, 0] is no score")
+    said = ("arc: judge, since 'Paris' is not a score", "arc: list, since [1, 0] is not a score")
     assert run.skipped[:2] == said
     content["samples"][0]["scores"]["judge"]["value"] = float("inf")
     refuses("judge of sample '1' must be a finite", es.read_log, inspect_file(place, content))
@@ -260,7 +260,7 @@ def test_answers_that_were_not_scored_are_not_reduced(place):
     content = log(values, epochs=3)
     content["results"]["scores"][0] |= {"reducer": "pass_at_2"}
     read = es.read_log(inspect_file(place, content))
-    # Of question 1 and 3 two answers are there, of question 2 none.
+    # Of question 1 and 3 two answers, of question 2 none.
     assert the_table(read).values[0].tolist() == [[1, 1], [1, 1], [0, 1]]
     assert "1 of 4 samples" in read.skipped[0]
 

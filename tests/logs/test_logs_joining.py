@@ -201,7 +201,7 @@ def test_tasks_that_are_not_shared():
         r"mmlu_physics \(strict\): acc; choose with task, metric or systems, or"
     )
     refused(message, *logs)
-    note = "Left out, since B has no mmlu_law: acc, mmlu_physics (strict): acc."
+    note = "Left out, because B has no mmlu_law: acc, mmlu_physics (strict): acc."
     assert note in compare(*logs, missing="intersect").notes
     many = log(*(rows(HUNDRED, task=f"x{i}", name="B") for i in range(5)), name="B")
     words = r"no task and metric in common: A has no x0: acc, x1: acc, x2: acc, and 2 more"
@@ -226,7 +226,7 @@ def test_directions_are_asked_for_and_agree():
     lower = judged("A", es.Mean("judge", False))
     (d,) = compare(lower, asked[1])
     assert not d.higher_is_better
-    refused("the metric of B is .* but that of A is", lower, judged("B"))
+    refused("the metric of B is .* but the metric of A is", lower, judged("B"))
     refused("directions.* must be one of higher, lower", *asked, directions={"judge": "up"})
     refused("directions must be a mapping", *asked, directions="higher")
 
@@ -323,7 +323,7 @@ def test_classes_of_different_kinds_are_different_metrics():
         key, items = Key("t", metric.name, ""), Items.of("here", ["1", "2"])
         found = Rows(key, name, metric, items, metric.statistics(labels, labels))
         logs.append(log(found, name=name))
-    refused("t: .*: the metric of B is Confusion.*, but that of A is Confusion", *logs)
+    refused("t: .*: the metric of B is Confusion.*, but the metric of A is Confusion", *logs)
 
 
 def by_place(ids, names="AB"):
@@ -363,7 +363,7 @@ def test_labels_by_place_are_units_and_domains():
 @cases(
     (["1", "2", "3"], [0, 1], "groups has 2 labels for 3 segments; give one"),
     (["b", "a", "c"], "aab", r"items have names \('a'\), and.*in the frame"),
-    (["1", "2"], [1, "1"], "groups must differ in print"),
+    (["1", "2"], [1, "1"], "groups contains 1"),
 )
 def test_labels_by_place_that_do_not_fit(ids, labels, message):
     refused(message, by_place(ids), directions={"*": "higher"}, groups=list(labels))

@@ -196,7 +196,7 @@ def test_deepevals_gate_over_crashes_fails_by_what_has_passed(tmp_path):
     assert code == 1
     for form in (text, xml):
         assert "30 of 60 test cases ended with an error" in form
-        assert "Answer Relevancy is left out, since 30 scores of it ended with an error." in form
+        assert "Answer Relevancy is left out, because 30 scores ended with an error." in form
     asked = {"metric": "Answer Relevancy", "n_resamples": 9}
     with pytest.raises(es.InputError, match="30 scores ended with an error"):
         es.compare_logs([tmp_path / "old.json", tmp_path / "new.json"], **asked)

@@ -62,7 +62,7 @@ def test_an_epoch_numbers_answers_before_a_seed_that_it_has():
     assert "runs:" not in es.compare_logs(rows, n_resamples=99).signatures[0]
     named = es.compare_logs(rows, columns={"seed": "run"}, n_resamples=99)
     assert "runs:3" in named.signatures[0]
-    with pytest.raises(es.InputError, match="an 'epoch' or a 'run'; got both"):
+    with pytest.raises(es.InputError, match="'epoch' or 'run'; got both"):
         es.compare_logs(rows, columns={"seed": "run", "epoch": "epoch"})
 
 
@@ -106,13 +106,13 @@ def less(rows, item):
 
 
 @cases(
-    (frame()[1:], {}, less(frame(), 0), "left out, without a score in some run: 1 item"),
+    (frame()[1:], {}, less(frame(), 0), "1 item left out, without a score in some run"),
     ([*frame()[:-1], frame()[-1] | {"acc": None}], {}, less(frame(), 59),
-     "left out, without a score in some run: 1 item"),
+     "1 item left out, without a score in some run"),
     (without_last(), {"missing": "available"}, less(frame(), 59),
-     "left out, without a score in some run: 1 item"),
+     "1 item left out, without a score in some run"),
     (frame()[1:], {"epochs": "runs", "missing": "intersect"}, less(frame(), 0),
-     "left out, without a score in some run: 1 item"),
+     "1 item left out, without a score in some run"),
     (frame(runs=(3, 5)), {}, [row for row in frame(runs=(3, 5)) if row["seed"] <= 3],
      "acc: the first 3 of 5 runs of B are used, as many as all systems have."),
 )  # fmt: skip
@@ -137,7 +137,7 @@ def test_a_single_run_of_a_system_is_averaged_with_a_caution():
     rows = frame(runs=(1, 3))
     result = es.compare_logs(rows, n_resamples=199)
     (said,) = cautions(result)
-    assert "since systems and tasks have different numbers of runs: 1, 3" in said
+    assert "because systems and tasks have different numbers of runs: 1, 3" in said
     assert said.endswith("; the intervals do not include how much they vary.")
     same = es.compare_logs(rows, epochs="mean", n_resamples=199)
     assert result.differences == same.differences

@@ -229,7 +229,7 @@ def test_runs_and_seeds_are_epochs_where_segments_have_several_scores(read, name
     assert table.values[:, :, 0].tolist() == [[0.5, 1.0], [0.5, 1.0]]
     # Names of runs are names of anything.
     texts = [[*row[:2], f"x{row[2]}", row[3]] for row in rows]
-    refuses("has a score twice", read, text_of(texts, header))
+    refuses("has two scores", read, text_of(texts, header))
     grouped = read(text_of([[*row[:2], row[1] % 2, 1] for row in once], header), labels=name)
     assert grouped.rows[0].items.labels[name] == ("1", "0")
 
@@ -322,7 +322,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ('system,id,score\nA,"1,1\n', r"line 2: unexpected end of data"),
     ('system,id,score\nA,"1"x,1\n', r"line 2: .*expected after"),
     ("system,id,score\nA,1,1\nA,2,1\nA,1,2\n",
-     "has a score twice: system 'A', segment '1',.*is in line 2 and in line 4; give each score"),
+     "has two scores for system 'A', segment '1' and.* in line 2 and line 4; give each score"),
     ("system,id,id,score\nA,1,1,1\n", r"has two columns 'id'"),
     (
         "system,model,id,score\nA,A,1,1\n",
@@ -332,10 +332,10 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ("system,id,text\nA,1,x\n", r"has no column of scores \(numbers such as 0\.5\) among 'system'"),
     (
         "id,COMET,mine\n1,1,2\n",
-        r"has 'COMET', 'mine', which may be systems or metrics: choose with columns=\{'COMET': 'system_score', 'mine': 'system_score'\}, or of metrics columns=\{'COMET': 'score', 'mine': 'score'\}",
+        r"has 'COMET', 'mine', which may be systems or metrics: for systems give columns=\{'COMET': 'system_score', 'mine': 'system_score'\}, and for metrics columns=\{'COMET': 'score', 'mine': 'score'\}",
     ),
     ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
-     r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one"),
+     r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment can have only one"),
     ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n", "line 4: 'm' must be a number like the others in this"),
     ("system,id,score\nA,a\u200bb,1\n", r"scores.csv, column 'id': ids must be printable text"),
     ("id;A;B\n1;0,5;0,6\n", r"has no column of scores \(numbers such as 0\.5\) among 'id',"),
@@ -371,7 +371,7 @@ def test_frames_are_tables(library):
     ("id,prompt,score\nq1,What?,1\nq2,Who?,0", {"score": {"q1": 1, "q2": 0}}),
     ("line,document,score\n1,x,1\n2,x,0", {"score": {"1": 1, "2": 0}}),
     ("doc_id,seg_id,score\nd,q1,1\nd,q2,0", {"score": {"q1": 1, "q2": 0}}),
-    # The index that pandas writes is no score, and yes and no are numbers.
+    # The index that pandas writes is not a score, and yes and no are numbers.
     (",id,BLEU\n0,x,10\n1,y,20", {"BLEU": {"x": 10, "y": 20}}),
     ("id,correct\n1,True\n2,False\n3,true", {"correct": {"1": 1, "2": 0, "3": 1}}),
     # Between tabs, texts may hold quotes.
@@ -446,7 +446,7 @@ def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
     found = dict(zip(names, table.values.reshape(-1, 2), strict=True))
     assert {name: row[0] for name, row in found.items() if row[1]} == {r[:2]: r[2] for r in kept}
     assert bool(run.incomplete) == (len(kept) < len(found))
-    refuses("has a score twice", read, [*kept, data.draw(st.sampled_from(kept))])
+    refuses("has two scores", read, [*kept, data.draw(st.sampled_from(kept))])
 
 
 def judged(judges=("claude", "gpt"), n=30):
@@ -460,7 +460,7 @@ def judged(judges=("claude", "gpt"), n=30):
 
 
 def test_a_column_of_judges_is_named_and_is_metrics_or_is_averaged():
-    # Defect: "has a score twice", and no word of the column that tells the rows apart.
+    # Defect: "has two scores", and no word of the column that tells the rows apart.
     rows = judged()
     refuses("differ in 'judge': give columns=", es.read_log, rows)
     log = es.read_log(rows, columns={"judge": "metric"}, directions={"*": "higher"})

@@ -196,7 +196,7 @@ def test_groups_in_several_strata_are_drawn_whole():
 
 
 @pytest.mark.parametrize("labels, message", [
-    ([1] * 20 + ["1"] * 60, r"{} must differ in print, got 1 \(int\) and '1' \(str\)"),
+    ([1] * 20 + ["1"] * 60, r"{} contains 1 \(int\) and '1' \(str\)"),
     (["a\nb"] * 20 + ["c"] * 60, r"{} must be printable text on one line, got 'a\\nb'"),
     (["\x1b"] * 20 + ["c"] * 60, r"{} must be printable text on one line, got '\\x1b'"),
     ([" "] * 20 + ["c"] * 60, r"{}\[0\] is ' ': every segment needs a label"),

@@ -84,7 +84,7 @@ def test_verdicts_are_passed_failed_and_go_on(marks):
     assert never.looks[-1].verdict == "failed"
     assert never.looks[-1].reason == "all 400 segments are in, and the claim is not shown"
     assert all(look.hopeless for look in never.looks[:-1])
-    assert "There is little hope" in never.looks[0].reason
+    assert "It will probably not pass" in never.looks[0].reason
     assert never.looks[-1].chance is None
 
 

@@ -69,7 +69,7 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of seg
     (far(3), {"groups": np.arange(200) // 2}, [GROUPED]),
     ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
      ["The interval of newer - old (rating) excludes 0",
-      "96% of the variance of new - old; 1 more is like it. The interval may"]),
+      "96% of the variance of new - old; 1 more is similar. The interval may"]),
     (marks(3), {"groups": EIGHTHS}, ["† These verdicts rest on few groups", "There are only 25 groups", GROUPED]),
     (marks(3), {"groups": EIGHTHS, "adjustment": "none"}, ["There are only 25 groups", GROUPED]),
     (marks(3), {"groups": FIFTHS}, [GROUPED]),
@@ -92,7 +92,7 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
     assert result.notes[0].startswith(f"{len(apart)} of 6 intervals exclude 0, but")
     assert "p (adjusted) allows for 6 comparisons" in result.notes[0]
     page = document(result)
-    assert "each interval is about one difference alone" in page
+    assert "each interval is for one difference alone" in page
     assert html(result.notes[0]) in page
     # Neither where nothing is adjusted nor of one side.
     for options in ({"adjustment": "none"}, {"alternative": "less"}):
@@ -143,7 +143,9 @@ def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
         assert any(result.significant(d) for d in result) == found
         assert any("can reach" in note for note in result.notes) != found
     (note,) = [note for note in result.notes if "can reach" in note]
-    assert all(part in note for part in ("p-value of 7 comparisons", "at least 139 resamples."))
+    assert all(
+        part in note for part in ("p-value adjusted for 7 comparisons", "at least 139 resamples.")
+    )
     rows = [line for line in str(result).split("\n") if re.match(r"s[1-9]", line)]
     assert all(line.split()[-3:] == ["-", "cannot", "tell"] for line in rows)
 
@@ -265,7 +267,7 @@ def test_few_counted_answers_are_told(n, is_told):
     exact = binomtest(n, n).pvalue
     assert result[0].exact_pvalue == pytest.approx(exact)
     assert len(told) == is_told
-    assert all(f"the exact one (two-sided {pvalue(exact)})" in note for note in told)
+    assert all(f"the exact p-value (two-sided {pvalue(exact)})" in note for note in told)
 
 
 def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():

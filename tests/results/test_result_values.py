@@ -98,18 +98,20 @@ def test_a_difference_prints_as_a_sentence():
 @pytest.mark.parametrize("key, message", [
     (("BLEU", "a"), "metric must be one of COMET, errors; got 'BLEU'"),
     (("COMET", "z"), "system must be one of a, b, c; got 'z'"),
-    ("a", "^metric is missing: say which of COMET, errors$"),
-    ((1, 2, 3), "give names or a place"),
+    ("a", "^metric is missing; give one of COMET, errors$"),
+    ((1, 2, 3), "a key must be names or a place"),
     (("COMET", "c", "x"), r"^baseline must be one of a, b, c; got 'x'$|must be one of"),
-    (("COMET", "a", "a"), "no difference of 'a' from 'a'; there are|must be one of"),
+    (("COMET", "a", "a"), "there is no difference of 'a' from 'a'; there are|must be one of"),
 ])  # fmt: skip
 def test_what_is_not_there_is_said_to_be_missing(key, message):
     for found, expected in ((PAIRS, message.partition("|")[0]), (ESTIMATES, message)):
         with pytest.raises(InputError, match=expected):
             found[key]
-    with pytest.raises(InputError, match="baseline is missing: say which of 2 pairs"):
+    with pytest.raises(InputError, match="baseline is missing; choose one of 2 pairs"):
         PAIRS["COMET", "c"]
-    with pytest.raises(InputError, match="no difference of 'c' from 'a'; there are 'a' from 'b'; "):
+    with pytest.raises(
+        InputError, match="there is no difference of 'c' from 'a'; there are 'a' from 'b'; "
+    ):
         BASED.difference("errors", "c", "a")
     refuses("metric must be one of COMET, errors; got 'BLEU'", BASED.difference, "BLEU")
 
@@ -250,27 +252,27 @@ def changed(path, value):
     (("seed",), -5, "seed must be at least 0, got -5"),
     (("n_resamples",), -1, "n_resamples must be at least 0 and below"),
     (("baseline",), "b\u202e", "baseline must be printable"),
-    (("signatures",), [], "signatures must be one per task and metric"),
+    (("signatures",), [], "signatures must have one entry per task and metric"),
     (("notes",), "x", "notes must be a list, got 'x'"),
     (("estimates", 0, "score"), float("nan"), "score must be a finite number, got nan"),
     (("estimates", 0, "low"), float("inf"), "low must be a finite number, got inf"),
-    (("estimates", 0, "score"), 0.25, r"differences\[0\] does not fit the other"),
+    (("estimates", 0, "score"), 0.25, r"differences\[0\] contradicts the other"),
     (("estimates", 0, "n_segments"), 0, r"estimates\[0\].n_segments must be at least 1"),
     (("estimates", 0, "higher_is_better"), 1, "higher_is_better must be true or false"),
     (("estimates", 0, "standard_error"), -1.0, r"estimates\[0\].standard_error must be at least 0"),
     (("estimates", 0, "low"), 1e9, r"estimates\[0\]: low is 1000000000, above high"),
     (("estimates", 0, "n_segments"), 10**400, "n_segments must be at least 1 and below 2"),
-    (("estimates", 1), json.loads(BASED.to_json())["estimates"][0], "estimates has one of them tw"),
+    (("estimates", 1), json.loads(BASED.to_json())["estimates"][0], "estimates contains the same one tw"),
     (("differences", 0, "low"), 1e9, r"differences\[0\]: low is 1000000000, above high"),
     (("differences", 0, "n_differing"), -5000, r"n_differing must be at least 0"),
-    (("differences", 0, "n_differing"), 31, r"differences\[0\] does not fit the other fields"),
-    (("differences", 1), json.loads(BASED.to_json())["differences"][0], "differences has one of th"),
+    (("differences", 0, "n_differing"), 31, r"differences\[0\] contradicts the other fields"),
+    (("differences", 1), json.loads(BASED.to_json())["differences"][0], "differences contains the same one tw"),
     (("differences", 0, "pvalue"), -0.1, r"differences\[0\].pvalue must be from 0 to 1"),
     (("differences", 0, "difference"), 0.9,
-     r"differences\[0\].difference does not fit the other fields"),
-    (("differences", 0, "claim"), "not shown", r"differences\[0\] does not fit the other fields"),
-    (("differences", 0, "verdict"), "worse", r"differences\[0\] does not fit the other fields"),
-    (("differences", 0, "verdict"), "identical", r"differences\[0\] does not fit the other fields"),
+     r"differences\[0\].difference contradicts the other fields"),
+    (("differences", 0, "claim"), "not shown", r"differences\[0\] contradicts the other fields"),
+    (("differences", 0, "verdict"), "worse", r"differences\[0\] contradicts the other fields"),
+    (("differences", 0, "verdict"), "identical", r"differences\[0\] contradicts the other fields"),
     (("test",), "", "test must be one of bootstrap, t, ar, "),
     (("alternative",), "both", "alternative must be one of two-sided, greater, less"),
     (("adjustment",), "bonferroni", "adjustment must be one of max-t, holm, "),
@@ -288,7 +290,7 @@ def test_what_no_comparison_is_is_refused(path, value, message):
 
 def test_a_key_that_is_there_twice_is_refused():
     text = BASED.to_json().replace('"seed":', '"seed": 7, "seed":', 1)
-    message = "cannot read Comparison from JSON: it has 'seed' twice in one object"
+    message = "cannot read Comparison from JSON: one of its objects has 'seed' twice"
     refuses(message, es.Comparison.from_json, text)
 
 
@@ -299,11 +301,11 @@ def test_a_key_that_is_there_twice_is_refused():
     (lambda: PAIRS.ranking("COMET"), "systems", [], "cannot read Ranking from JSON: it has no rec"),
     (RESULTS["Looks"], "recovery", 1.5, "recovery must be above 0 and at most 1, got 1.5"),
     (lambda: RESULTS["Looks"]().last, "pvalue", 0.44,
-     "verdict does not fit its p-values and level, which say 'go on'"),
-    (lambda: RESULTS["Looks"]().last, "verdict", "failed", "verdict does not fit.*level, which say 'passed'"),
+     "verdict does not match its p-values and level, which give 'go on'"),
+    (lambda: RESULTS["Looks"]().last, "verdict", "failed", "verdict does not match.*level, which give 'passed'"),
     (lambda: PAIRS.by([*"aabbcc"] * 5).heterogeneity(), "tests", [], "Heterogeneity .* it has no rec"),
     (lambda: PAIRS.ranking("COMET").systems[0], "low", 9, "low is 9, above high, "),
-    (lambda: PAIRS.joint("c", "a"), "significant", 0, "significant does not fit the other fields"),
+    (lambda: PAIRS.joint("c", "a"), "significant", 0, "significant contradicts the other fields"),
     (lambda: PAIRS.influence("COMET", "c", "a"), "pvalue", 2.0, "pvalue must be from 0 to 1"),
     (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"}),
      "significance_level", 0.0, "significance_level must be above 0"),

@@ -109,11 +109,11 @@ def test_a_metric_of_ones_own_needs_the_object(tmp_path):
 
     path, metric = tmp_path / "x.npz", Own(2)
     made(Louder()).save(path)
-    refuses("not one of evalstats'", SegmentStatistics.load, path)
+    refuses("is not a metric of evalstats", SegmentStatistics.load, path)
     made(metric).save(path)
     assert SegmentStatistics.load(path, metric).metric is metric
     for other, message in (
-        (None, "metric 'own' is not one of evalstats'; give its object"),
+        (None, "metric 'own' is not a metric of evalstats; give the metric itself"),
         (Own(1), "its metric has signature 'own:2', but .* has 'own:1'"),
         ("bleu", "its metric has name 'own', but .* has 'BLEU'"),
     ):

@@ -158,12 +158,12 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         scores = [100 * share for one in same for share in one.of_scores]
         pairs = [100 * share for one in same for share in one.of_differences]
         unit = same[0].unit
-        parts = [f"{span(scores, '.0f')}% of the variance of {plural(unit)}"] if scores else []
+        parts = [f"{span(scores, '.0f')}% of the variance of {unit} scores"] if scores else []
         parts += [f"{span(pairs, '.0f')}% of the variance of their differences"] if pairs else []
         if not parts:
             continue
         what = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
-        said = f"{what}: with {number} trials per {unit}, chance in the trials makes up "
+        said = f"{what}: with {number} trials per {unit}, chance in the trials accounts for "
         said += f"{' and '.join(parts)}."
         all_rows = [one for metric in metrics for one in of_metrics[metric]]
         if errors := [both for one in all_rows for both in one.errors]:

@@ -425,7 +425,7 @@ def _inspect_rows(log: _Stored, reading: Reading) -> Iterator[Rows]:
         pairs = _pairs(answers, items, metric, numbers)
         others = [x for i, x in values.items() if x is not None and numbers[i] is None]
         if others:
-            said = f"since {shown(others[0], 60)} is no score"
+            said = f"since {shown(others[0], 60)} is not a score"
             reading.skipped.append(f"{Key(log.task, metric)}, {said}")
             continue
         # Texts such as "C" and "I", and true and false, have a known direction.

@@ -420,7 +420,7 @@ def check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]
         several = ", ".join(map(repr, columns[twice[0]]))
         wrong = f": only one column can be the {twice[0]}, got {several}"
     elif {"epoch", "run"} <= set(roles):
-        wrong = ": one column numbers answers, an 'epoch' or a 'run'; got both"
+        wrong = ": only one column can number the answers, 'epoch' or 'run'; got both"
     elif ("numerator" in roles) != ("denominator" in roles):
         wrong = "must name a numerator and a denominator, or neither: the score is their ratio"
     elif len(kinds) > 1:
@@ -511,16 +511,16 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
     if not scores:
         raise InputError(
             f"{table.path} has no column of scores (numbers such as 0.5) among "
-            f"{', '.join(map(repr, table.cells))}; give the roles of columns with ",
+            f"{', '.join(map(repr, table.cells))}; name them with ",
             Argument("columns", {[*table.cells, *roles.others][-1]: "score"}),
-            ", and others 'system', 'segment' and, of several scores, 'metric'",
+            ("; other roles are 'system', 'segment' and, if there are several metrics, 'metric'"),
         )
     if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
         raise InputError(
-            f"{table.path} has {', '.join(map(repr, scores))}, which may be systems or metrics: "
-            "choose with ",
+            f"{table.path} has {', '.join(map(repr, scores))}, which may be systems or "
+            "metrics: for systems give ",
             Argument("columns", dict.fromkeys(scores, SYSTEM_SCORE)),
-            ", or of metrics ",
+            ", and for metrics ",
             Argument("columns", dict.fromkeys(scores, "score")),
         )
     chosen = {c: (c,) for c in scores}
@@ -783,9 +783,9 @@ def _rows_by_answer(
     one, two = twice[0]
     _, _, system, metric = keys[one]
     raise InputError(
-        f"{table.path} has a score twice: system {system!r}, segment {segments[one]!r}, "
-        f"{metric or 'each metric'} is in {table.where(one)} and in {table.where(two)}; give each "
-        "score once, or use ",
+        f"{table.path} has two scores for system {system!r}, segment {segments[one]!r} and "
+        f"{metric or 'each metric'}, in {table.where(one)} and {table.where(two)}; give each score "
+        "once, or use ",
         Argument("columns"),
         " to name the column of the 'system', of the documents within which segments are numbered "
         "('label'), or of the number of the answer ('epoch'; add one if there is none)",
@@ -807,7 +807,7 @@ def _judges(table: Columns, keys: list[Names], segments: list[str]) -> tuple[obj
     column = min(telling, key=lambda name: len(telling[name]))
     one_each, mean = (Argument("columns", {column: role}) for role in ("metric", "epoch"))
     said = f"; they differ in {column!r}: give "
-    return (said, one_each, " for one metric each, or ", mean, " for their mean")
+    return (said, one_each, " for one metric per name, or ", mean, " for their mean")
 
 
 def _rows(
@@ -828,7 +828,7 @@ def _rows(
                     both = f"{cells[first]!r} in {table.where(first)} and {cells[row]!r} in"
                     raise InputError(
                         f"{table.path}: {kind} of segment {answer[0]!r} is {both} "
-                        f"{table.where(row)}; a segment has one"
+                        f"{table.where(row)}; a segment can have only one"
                     )
         of_items = taken(labels, list(row_of.values()))
         ids, epochs = zip(*row_of, strict=True)
