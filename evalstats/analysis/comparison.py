@@ -196,7 +196,7 @@ class Comparison(Listed[Difference]):
         return of_pair(differences, system, *(others or [self.baseline]), is_turnable=is_plain)
 
     def significant(self, difference: Difference) -> bool:
-        """Return whether its adjusted p-value is at most the significance level."""
+        """Return whether the adjusted p-value of a difference is at most the significance level."""
         return difference.pvalue_adjusted <= self.significance_level
 
     @cached_property
@@ -220,10 +220,11 @@ class Comparison(Listed[Difference]):
         return dict(zip(rows, self.signatures, strict=True))
 
     def correlation(self, difference: Difference) -> float | None:
-        """Return the correlation ρ of both scores, se² = se_a² + se_b² - 2ρ·se_a·se_b.
+        """Return the correlation ρ of both scores of a difference, in [-1, 1].
 
-        The higher it is, the more precise is a comparison on the same segments (Miller, 2024,
-        "Adding error bars to evals"). `None` if a score has no error.
+        It follows from se² = se_a² + se_b² - 2ρ·se_a·se_b. If it is high, a comparison on the same
+        segments is more precise (Miller, 2024, "Adding error bars to evals"). `None` if a score has
+        no standard error.
 
         Examples
         --------
@@ -331,7 +332,7 @@ class Comparison(Listed[Difference]):
         return plots.differences(self, asked, ax)
 
     def plot_scores(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
-        """Draw the scores with their intervals."""
+        """Draw the scores with their intervals, for all metrics or one; on `ax` if given."""
         return self.estimates.plot(metric, ax)
 
     def describe(self) -> str:

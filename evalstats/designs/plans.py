@@ -427,7 +427,7 @@ def plan(
     strata: Labels = None,
     rng: Rng = SEED,
 ) -> Plan:
-    """Choose a subset of items to run a new system on, to estimate its score on all items.
+    """Return a `Plan`: a subset of items to run a new system on, to estimate its score on all.
 
     Parameters
     ----------

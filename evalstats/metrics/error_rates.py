@@ -138,7 +138,12 @@ class CER(WER):
     r"""Character error rate of the corpus: edits of all segments per character of all references.
 
     Like `WER`, with Unicode code points instead of words: ``é`` may be one or two. Whitespace
-    counts, except line ends at the end of a text.
+    counts, except line ends at the end of a text. Lower is better, from 0 to above 100.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Lowercase first.
 
     Examples
     --------

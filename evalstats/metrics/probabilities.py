@@ -308,8 +308,13 @@ class BitsPerUnit(_PerUnit):
 
     .. math:: -\sum_i \ell_i \,/\, \left(\ln 2 \sum_i n_i\right)
 
-    Parameters, rows and errors are the same as for `Perplexity`. lm-evaluation-harness's
-    ``bits_per_byte`` is ``BitsPerUnit("byte")``, the default.
+    Rows and errors are the same as for `Perplexity`. ``bits_per_byte`` of lm-evaluation-harness is
+    ``BitsPerUnit("byte")``, the default.
+
+    Parameters
+    ----------
+    unit, nll
+        As in `Perplexity`.
 
     Examples
     --------

@@ -87,6 +87,11 @@ def extract(
         If True, the progress is shown: a bar if tqdm is installed, otherwise a line on standard
         error. A function is called as ``progress(done, total, label)`` for each system.
 
+    Returns
+    -------
+    SegmentStatistics
+        Statistics of S systems, N segments and k columns, with a hash of the references.
+
     Raises
     ------
     InputError

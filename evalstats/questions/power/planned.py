@@ -335,7 +335,10 @@ class Power(Several[PairPower]):
         metric: str | None = None,
         ax: Panels | None = None,
     ) -> Panels:
-        """Draw power, or the least difference, over the number of segments."""
+        """Draw power, or the least difference, over the number of segments, for all metrics or one.
+
+        The figure is drawn on `ax`, if given.
+        """
         from evalstats.pictures import plots
 
         return plots.curves(self._curves(metric), ax)
