@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 WAYS = ("equal", "active")
 #: The share of active probabilities that is equal for all items, so that none is nearly 0.
 _EQUAL = 0.25
-_NEXT = "Run the new system on these items only: to_csv() lists them. Keep the plan to compare."
+_NEXT = "Run the new system on them only: to_csv() lists them. To compare, save plan.json as well."
 Marks = NDArray[np.bool_]
 
 

@@ -8,6 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.cli import main
 from evalstats.data import examples
+from evalstats.pictures.marks import Forest, Limit, Mark
 from evalstats.pictures.report import document, folded_tables
 from tests.helpers import apart
 from tests.markup import Markup
@@ -137,6 +138,14 @@ def test_a_dot_at_the_first_of_many_ranks_is_whole():
     low, high = forest.axis
     assert (1 - low) / (high - low) > 0.03
     assert (high - 26) / (high - low) > 0.03
+
+
+@pytest.mark.parametrize(("margin", "side"), [(0.6, "left"), (0.1, "center")])
+def test_the_name_of_a_limit_near_an_edge_begins_there(margin, side):
+    """Defect: on a phone "-0.5 allowed" was written over the head of the column before."""
+    mark = Mark(0.5, -1.0, 2.0, limits=(-margin, np.inf))
+    forest = Forest(((mark,),), 1, "difference", 0.0, limit=Limit(margin, of_loss=True))
+    assert [place for *_, place in forest.named_ends] == [side]
 
 
 def test_names_may_break_and_scores_go_on_a_phone():
