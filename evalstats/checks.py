@@ -251,8 +251,11 @@ def number(value: object, name: str, minimum: float) -> int | float:
 def listed(value: object, name: str, content: str) -> list[Any]:
     """Turn an ordered iterable into a list, refusing strings, sets and the like."""
     if isinstance(value, (str, bytes)):
+        more = "wrap it in a list"
+        if isinstance(value, str) and value.endswith((".txt", ".csv", ".tsv", ".jsonl", ".json")):
+            more = f"if {shown(value)} is a file, read its lines first"
         raise InputTypeError(
-            f"must be a list of {content}, got a bare {type(value).__name__}; wrap it in a list",
+            f"must be a list of {content}, got a bare {type(value).__name__}; {more}",
             argument=name,
         )
     if isinstance(value, (dict, set, frozenset)) or not isinstance(value, Iterable):
@@ -383,6 +386,8 @@ def check_arguments(
     for name in names:
         if name not in known:
             there = meant(name, [*(other for other in known if other != "self"), *others])
+            if name == "columns":
+                there = "give it to read_log, and the log that this returns instead of the path"
             raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
 

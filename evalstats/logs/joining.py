@@ -27,7 +27,7 @@ from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called, choice, flag, listed, plain, shown, taking
 from evalstats.designs.arenas.battles import ASKED, BattleTable, BradleyTerry, both_bad_notes
 from evalstats.designs.trials.metrics import Trials
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.logs.formats import arenas
 from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Average, Log, Patterns, Wanted, as_patterns
@@ -248,6 +248,14 @@ class Joined(NamedTuple):
         if len(self.paths) > 1:
             paths = first_few(self.paths, " and ")
             why += f"; {paths} all belong to it: if they are different systems, give them names"
+        metrics = distinct(table.metric.name for table in tables)
+        is_table = all(path.endswith((".csv", ".tsv")) for path in self.paths)
+        if len(systems) < 2 and len(metrics) > 1 and is_table:
+            columns = Argument("columns", dict.fromkeys(metrics, "system_score"))
+            why += f"; if {', '.join(map(repr, metrics))} are systems, not metrics, give "
+            raise InputError(
+                f"at least 2 systems are needed, got only {systems[0]!r}{why}", columns
+            )
         if len(systems) < 2 and why:
             raise InputError(f"at least 2 systems are needed, got only {systems[0]!r}{why}")
         return self

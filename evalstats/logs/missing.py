@@ -45,7 +45,8 @@ _WRITTEN = {"shots": "{}-shot", "version": "version {}", "dataset": "dataset {}"
 CHANGES = (*_WRITTEN, ARGUMENT, PROMPTS, *BARRING)
 #: The value of an argument that is not set.
 _DEFAULT = "its default"
-#: The advice if systems share no item.
+#: The advice if 0/1 scores are missing, and if systems share no item.
+_FAILING = (", or count failures with ", Argument("missing", "failure"))
 _UNPAIRED = (
     "if the items are different on purpose, compare the systems with ",
     Argument("paired", False),
@@ -342,12 +343,11 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
         if what and missing not in ("intersect", "available") and not is_counted:
             has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
             available = Argument("missing", "available")
-            failing = (", or count failures with ", Argument("missing", "failure"))
             raise InputError(
                 f"{path}, {pivot.key}: {what}; complete it, or compare the existing scores with ",
                 Argument("missing", "intersect"),
                 *((", or means with ", available) if np.all(pivot.is_there) else ()),
-                *(failing if np.any(pivot.is_gone) and _are_binary(pivot) else ()),
+                *(_FAILING if np.any(pivot.is_gone) and _are_binary(pivot) else ()),
                 *(() if has_shared else ("; ", *_UNPAIRED)),
             )
         if what and (missing == "intersect" or not is_noted):
@@ -416,6 +416,7 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
                 "what all have with ",
                 Argument("missing", "intersect"),
+                *(_FAILING if _are_binary(pivot) else ()),
             )
 
 

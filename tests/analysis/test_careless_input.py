@@ -316,3 +316,13 @@ def test_scores_that_differ_by_rounding_alone_are_identical():
     apart = np.array(a) + 1e-9
     pair = es.compare({"a": a, "b": apart}, metrics=es.Mean("m"), n_resamples=99)["a", "b"]
     assert pair.n_differing == 40
+
+
+def test_names_of_files_and_options_of_reading_say_where_they_belong(tmp_path):
+    texts = {"A": "a.txt", "B": "b.txt"}
+    refuses(r"if 'a\.txt' is a file, read its lines first", es.compare, texts, ["x", "y"])
+    scores = {"A": [1, 0, 1], "B": [0, 1, 1]}
+    for ask in (es.compare, es.gate):
+        refuses("no argument 'columns'; give it to read_log", ask, scores, columns={})
+    message = "must be the name of a system in hypotheses, .* as base"
+    refuses(message, es.gate, ["x", "y"], baseline="main.csv", references=["x", "y"], margin=1)

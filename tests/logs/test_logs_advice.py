@@ -18,7 +18,7 @@ from tests.log_files import inspect_log, written
 OPTION = re.compile(r"--[a-z-]+(?: (?:'[^']*'|(?![-])[\w./*+=^@:-]+)(?=[ ,;.)]|$))*")
 #: Words that go on after an option without being of it.
 WORDS = {
-    "of", "or", "if", "that", "says", "with", "to", "for", "and", "counts", "averages", "is",
+    "of", "or", "if", "that", "says", "with", "uses", "to", "for", "and", "counts", "averages", "is",
     "which", "takes",
 }  # fmt: skip
 

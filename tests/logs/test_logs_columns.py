@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import pytest
 
 import evalstats as es
@@ -185,3 +186,64 @@ def test_yes_and_no_and_their_like_are_scores_if_there_are_no_numbers(read, pair
     beside = text.replace("verdict", "verdict,score").replace(f"{pair[0]}\n", f"{pair[0]},2\n")
     (table,) = read(beside.replace(f"{pair[1]}\n", f"{pair[1]},4\n")).tables.values()
     assert table.scores.tolist() == [3, 3]
+
+
+@cases(
+    ("Agent,Task ID,Attempt,Solved?", 2),
+    ("System,Article,Sentence no.,COMET", 2),
+    ("Model,Rng Seed,Question,EM", 2),
+    ("doc_name,sent_id,system,score", 2),
+    ("agent,case,test name,passed", 2),
+)
+def test_usual_names_of_columns_have_their_roles(header, n, read):
+    answers = [("A", 1), ("A", 2), ("B", 1), ("B", 2)]
+    values = {"Agent": 0, "System": 0, "Model": 0, "system": 0, "agent": 0}
+    rows = []
+    for i, (system, number) in enumerate(answers * 2):
+        item = i // len(answers)
+        cells = {"Attempt": number, "Rng Seed": number, "Sentence no.": number, "sent_id": number}
+        cells |= {"Article": f"d{item}", "doc_name": f"d{item}", "test name": f"t{item}.{number}"}
+        cells |= {
+            "Task ID": item,
+            "Question": item,
+            "case": f"c{number}",
+            **dict.fromkeys(values, system),
+        }
+        rows.append([str(cells.get(name, i % 2)) for name in header.split(",")])
+    log = read(text_of(rows, header.split(",")), directions={"Solved?": "higher", "EM": "higher"})
+    assert {rows.system for rows in log.rows} == {"A", "B"}
+    assert all(np.sum(~np.isnan(rows.values[:, 0])) == len(answers) for rows in log.rows)
+
+
+@cases(
+    ("Results of May,,\nid,old,new\n1,2,3\n2,3,4", {}, "looks like a title; delete it"),
+    ("id,old,new\n1,74.5%,3.5%\n2,3%,4%", {}, "'old' has numbers such as '74.5%', .* as 74.5"),
+    ("id;old;new\n1;74,5;3,5\n2;3,0;4,0", {}, "'old' has numbers such as '74,5', .* as 74.5"),
+    (
+        "id,new\n1,Yes\n2,no\n3,maybe",
+        {"new": "score"},
+        "line 4: 'new' must be one of yes, .*'maybe'",
+    ),
+    ("id,new\n1,2\n2,3", {"system": "new"}, "first, and then its role: columns={'new': 'system'}"),
+    (
+        "Part,Place,COMET\na,1,2\na,2,3\na,3,3\nb,1,4\nb,2,5",
+        {},
+        "columns={'Place': 'segment', 'Part': 'label'}",
+    ),
+    (
+        "id,system,draw,score\n" + "\n".join(f"{i},A,{j},{i}" for i in range(9) for j in range(2)),
+        {},
+        "differ in 'draw': give columns={'draw': 'run'} if .* columns={'draw': 'epoch'} if",
+    ),
+)
+def test_a_table_that_cannot_be_read_is_refused_with_what_to_write(text, columns, message, read):
+    refuses(message.replace("{", r"\{"), read, text, columns=columns or None)
+
+
+def test_columns_of_systems_that_have_names_of_metrics_are_offered_as_systems(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("id,old_score,new_score\n1,2,3\n2,3,3\n3,5,5\n", encoding="utf-8")
+    columns = {"old_score": "system_score", "new_score": "system_score"}
+    refuses(rf"are systems, not metrics, give columns=\{columns!s}", es.compare_logs, path)
+    options = {"columns": columns, "directions": {"score": "higher"}}
+    assert es.compare_logs(path, **options).differences[0].difference == pytest.approx(1 / 3)

@@ -387,7 +387,7 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path):
     ("show u.csv", "u.csv is UTF-16: save it as UTF-8"),
     ("show comma.txt", "comma.txt, line 1 must be a number such as 0.5, got '0,71'"),
     ("show mean.comet", "mean.comet, line 3 must be a number such as 0.5, got 'Mean: 0.6'"),
-    ("estimate twice.jsonl --epochs pass@2", "answer ('epoch'; add one if there is none)"),
+    ("estimate twice.jsonl --epochs pass@2", "'epoch' (the number of an answer)"),
 )
 def test_messages_say_what_to_do(call, what, tmp_path, monkeypatch, refused):
     monkeypatch.chdir(tmp_path)

@@ -80,7 +80,8 @@ def test_a_mark_before_texts_is_part_of_a_token_as_it_is_to_sacrebleu_and_noted(
     texts = ("-r", "ref.txt", "-i", "a.txt", "b.txt", "-m", "ter", "--resamples", "9")
     for command in ("compare", "estimate"):
         code, text = printed(capsys, command, *texts, "--verbose")
-        assert (code, text.count(note), "a.txt begins" in text) == (0, 1, False)
+        text = " ".join(text.split())
+        assert (code, text.count(note.strip()), "a.txt begins" in text) == (0, 1, False)
 
 
 COMPRESS = {"gzip": gzip.compress, "xz": lzma.compress, "bzip2": bz2.compress,

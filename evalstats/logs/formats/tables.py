@@ -12,6 +12,7 @@ numbers.
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -50,21 +51,28 @@ _NONE = frozenset(
 #: Grades of Inspect's scorers, and answers of judges and people.
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _ANSWERS = {
-    **dict.fromkeys(["yes", "true", "pass", "passed", "correct", "right", "success"], 1.0),
-    **dict.fromkeys(["no", "false", "fail", "failed", "incorrect", "wrong", "failure"], 0.0),
+    **dict.fromkeys(["yes", "y", "true", "pass", "passed", "correct", "right", "success"], 1.0),
+    **dict.fromkeys(["no", "n", "false", "fail", "failed", "incorrect", "wrong", "failure"], 0.0),
 }
+#: Numbers with a decimal comma, or as percentages.
+_OTHER_NUMBER = re.compile(r" *-?\d+(?:[.,]\d+ *%|,\d+| *%) *")
 _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 
 #: Names of columns, letters and digits only, by role: alternatives, preferred first.
 _ROLES: dict[str, tuple[str, ...]] = {
-    "system": ("system systemname systemid sys model modelname modelid", "name"),
+    "system": (
+        "system systemname systemid sys model modelname modelid",
+        "agent agentname agentid",
+        "name",
+    ),
     "segment": (
-        "segment segmentid seg segid sid segmentnumber",
-        "itemid sampleid questionid instanceid exampleid sentenceid utteranceid uttid promptid "
-        "problemid",
+        "segment segmentid seg segid sid segmentnumber segmentno",
+        "itemid itemno sampleid questionid questionno qid instanceid exampleid sentenceid sentid "
+        "sentenceno sentno sentencenumber utteranceid uttid promptid problemid testid testname "
+        "testcase",
         "id key line lineid lineno linenumber index row rowid",
         # For agents, a task is an item; with another column of items, it is a benchmark.
-        "taskid scenarioid caseid scenario",
+        "taskid scenarioid caseid scenario case",
         # These may also contain texts.
         "item sample question instance example sentence utterance utt prompt problem",
         "paragraph paragraphid",
@@ -78,7 +86,7 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "filter": ("filter",),
     # Numbers of an answer to one item, and of a run of the system.
     "epoch": ("epoch", "trial trialid attempt", "repeat repetition"),
-    "run": ("run runid", "seed"),
+    "run": ("run runid", "seed rngseed randomseed"),
 }
 _OF_SCORES = ("score", "numerator", "denominator")
 #: The role of a column that is named after a system and contains its scores.
@@ -129,9 +137,15 @@ class Columns(NamedTuple):
 
     def numbers(self, column: str) -> NDArray[np.float64]:
         """Return the numbers of a column, NaN for those missing."""
-        numbers, bad = as_floats(marks(self.cells[column]) or self.cells[column])
+        cells = self.cells[column]
+        numbers, bad = as_floats(marks(cells) or cells)
         if bad is not None:
-            raise self.refused(bad, column, "a number such as 0.5, or empty if it is missing")
+            expected = "a number such as 0.5, or empty if it is missing"
+            others = [i for i, x in enumerate(cells) if str(x).lower() not in _ANSWERS]
+            if len(others) < len(cells) / 2:
+                bad = next(i for i in others if cells[i] not in _NONE)
+                expected = f"one of {', '.join(_ANSWERS)}, or empty"
+            raise self.refused(bad, column, expected)
         return numbers
 
 
@@ -216,6 +230,11 @@ def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequenc
     if repeated is not None:
         raise InputError(f"{path} has two columns {repeated!r}; give them different names")
     named = {name: column for name, column in zip(names, cells, strict=True) if name}
+    if len(named) == 1 < len(names) - 1 and lines and all(column[0] for column in cells):
+        raise InputError(
+            f"{path}: the first line has only {shown(next(iter(named)))} and looks like a title; "
+            "delete it, so that the file begins with the names of the columns"
+        )
     if not named or not lines:
         raise InputError(f"{path} has no rows below its header")
     return Columns(path, named, lines)
@@ -403,6 +422,10 @@ def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
 def as_columns(columns: object) -> dict[str, str | None]:
     """Return a caller's roles of columns: ``{"mine": "score", "epoch": None}``."""
     what = "columns to their roles, {'mine': 'score'}"
+    for name, role in columns.items() if isinstance(columns, Mapping) else ():
+        if name in NAMED_ROLES and role not in (*NAMED_ROLES, None):
+            right = Argument("columns", {role: name})
+            raise InputError("the column comes first, and then its role: ", right)
     roles: dict[str, str | None] = named_choices(columns, "columns", what, (*NAMED_ROLES, None))
     return roles
 
@@ -513,7 +536,8 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
             f"{table.path} has no column of scores (numbers such as 0.5) among "
             f"{', '.join(map(repr, table.cells))}; name them with ",
             Argument("columns", {[*table.cells, *roles.others][-1]: "score"}),
-            ("; other roles are 'system', 'segment' and, if there are several metrics, 'metric'"),
+            "; other roles are 'system', 'segment' and, if there are several metrics, 'metric'",
+            *_spelling(table),
         )
     if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
         raise InputError(
@@ -531,6 +555,16 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
         are_systems and roles.system is None,
         left_out + _elsewhere(chosen, roles, rest),
     )
+
+
+def _spelling(table: Columns) -> Iterator[str]:
+    """Yield the end of a message if the numbers of a column are not written as numbers."""
+    for column, cells in table.cells.items():
+        number = next((str(cell) for cell in cells if _OTHER_NUMBER.fullmatch(str(cell))), None)
+        if number is not None:
+            right = number.strip(" %").replace(",", ".")
+            yield f"; {column!r} has numbers such as {number!r}, which must be written as {right}"
+            return
 
 
 def _of_answers(
@@ -684,7 +718,8 @@ def _are_items(table: Columns, roles: Roles, named: Container[str]) -> bool:
 def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
     """Return the end of a message: the column with the most different names, if any.
 
-    Only whole numbers may be ids, since scores may also differ.
+    Columns are preferred that name each row once, alone or within a label. Only whole numbers may
+    be ids, since scores may also differ.
     """
     names: dict[str, int] = {}
     others = {roles.system, roles.metric, roles.filter, roles.epoch, roles.run, *roles.score}
@@ -695,7 +730,25 @@ def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
             names.setdefault(column, 0 if is_metric(column) else len(cells))
     if not names or max(names.values()) < 2:
         return ("add one, such as 'id'",)
-    best = max(names, key=names.__getitem__)
+    keys = (roles.system, roles.metric, roles.task, roles.filter, roles.epoch, roles.run)
+    known = [column for column in keys if column is not None]
+
+    def is_once(*columns: str) -> bool:
+        rows = zip(*(as_names(table.cells[c]) for c in (*known, *columns)), strict=True)
+        return len(set(rows)) == len(table.lines)
+
+    ranked = sorted((x for x in names if names[x] > 1), key=names.__getitem__, reverse=True)
+    best = next(filter(is_once, ranked), "")
+    within = [
+        (column, kind)
+        for column, kind in product(ranked, (*roles.labels, *ranked))
+        if not best and column != kind and is_once(column, kind)
+    ]
+    if within:
+        best, kind = within[0]
+        chosen = Argument("columns", {best: "segment", kind: "label"})
+        return "choose one with ", chosen, ", or add one"
+    best = best or ranked[0]
     chosen = Argument("columns", {best: "segment"})
     if best != roles.task:
         return "choose one with ", chosen, ", or add one"
@@ -787,26 +840,30 @@ def _rows_by_answer(
         f"{metric or 'each metric'}, in {table.where(one)} and {table.where(two)}; give each score "
         "once, or use ",
         Argument("columns"),
-        " to name the column of the 'system', of the documents within which segments are numbered "
-        "('label'), or of the number of the answer ('epoch'; add one if there is none)",
-        *_judges(table, keys, segments),
+        " to name the column with the role 'system', 'label' (the documents within which segments "
+        "are numbered), 'epoch' (the number of an answer) or 'run' (the number or the seed of a "
+        "run); add a column if there is none",
+        *_telling(table, keys, segments),
     )
 
 
-def _judges(table: Columns, keys: list[Names], segments: list[str]) -> tuple[object, ...]:
-    """Return the end of a message: a column of names, such as judges, that makes rows unique."""
-    n = len(segments)
-    telling = {
+def _telling(table: Columns, keys: list[Names], segments: list[str]) -> tuple[object, ...]:
+    """Return the end of a message: a column, such as of judges or seeds, that makes rows unique."""
+    values = {
         column: set(cells)
         for column, given in table.cells.items()
-        if len(set(zip(segments, keys, cells := list(map(str, given)), strict=True))) == n
-        and not any(as_floats([cell])[1] is None for cell in set(cells))
+        if len(set(zip(segments, keys, cells := as_names(given), strict=True))) == len(segments)
     }
-    if not telling:
+    values = {column: cells for column, cells in values.items() if len(cells) < len(segments) / 4}
+    if not values:
         return ()
-    column = min(telling, key=lambda name: len(telling[name]))
-    one_each, mean = (Argument("columns", {column: role}) for role in ("metric", "epoch"))
+    column = min(values, key=lambda name: len(values[name]))
+    one_each, mean, run = (
+        Argument("columns", {column: role}) for role in ("metric", "epoch", "run")
+    )
     said = f"; they differ in {column!r}: give "
+    if all(cell.isdecimal() for cell in values[column]):
+        return (said, run, " if it has the runs of a system, ", mean, " if it numbers answers")
     return (said, one_each, " for one metric per name, or ", mean, " for their mean")
 
 
