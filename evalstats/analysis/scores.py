@@ -330,7 +330,7 @@ def of_table(
     said = [one for system in ("", *table.systems) for one in table.cautions.get(system, ())]
     if why := metric.unsuited(target_language(task)):
         said.append(Caution(f"{metric.name}: {why}.", "texts"))
-    if units.members is None and units.strata is None and len(units.sides) == 1:
+    if units.members is None and len(units.sides) == 1:
         said += ungrouped(table.labels, table.unit)
     signature = MetricSignature.of(table.metric_signature)
     of_units = table if units.members is None else table.grouped(units.members)

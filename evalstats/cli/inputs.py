@@ -325,7 +325,10 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     systems = {name: Lines(path) for name, path in zip(names, options.input, strict=True)}
     for path, lines in zip(options.input, systems.values(), strict=True):
         if len(lines) != n_segments:
-            raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
+            raise InputError(
+                f"{path} has {len(lines)} lines but the references have {n_segments}; is there a "
+                "heading, or a blank line at the end, in one of them?"
+            )
     as_names(names)
     is_absent = bool(options.blank_is_absent)
     tables = extract_files(systems, references, metrics, progress, is_absent)

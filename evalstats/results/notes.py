@@ -231,7 +231,7 @@ def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
         yield f"{many}: intervals and p-values are rough below {first.few}. {more}."
         return
     if first.unit != first.segment and not first.is_crossed:
-        more += "; if these are subjects or domains, give them as strata"
+        more += "; if a new test set would have the same, as with domains, give them as strata"
     yield f"{many}: a t test replaces the bootstrap, and intervals are wide. {more}."
 
 
