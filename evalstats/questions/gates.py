@@ -394,7 +394,7 @@ class GateCheck(Record):
             return self.difference.unanswered(self.unit)
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
         units = plural(self.unit)
-        near = f"the score is too close to the required number; more {units} are needed"
+        near = f"the score is too uncertain for a decision; more {units} are needed"
         beyond, able = f"the score is not {self.asked}", "a score as good as this one"
         if self.asked in (_WITHIN, _NO_LOSS):
             what = "beyond the limit" if self.asked == _WITHIN else "significant"
