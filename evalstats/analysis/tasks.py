@@ -649,7 +649,8 @@ def as_pairs(
 ) -> list[tuple[int, int]]:
     """Return (baseline, system) as numbers of systems."""
     if len(systems) < 2:
-        more = "; estimate scores a single system" if asking == "compare" and systems else ""
+        is_rank = asking in ("compare", "rank")
+        more = "; estimate scores a single system" if systems and is_rank else ""
         said = f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}{more}"
         raise InputError(said)
     if baseline is None:

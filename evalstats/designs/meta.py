@@ -426,7 +426,10 @@ def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
         said = f"must map metrics to scores by system, got {kind}"
         raise InputTypeError(said, argument="metrics")
     if len(metrics) < 2:
-        raise InputError(f"must have at least two metrics, got {len(metrics)}", argument="metrics")
+        raise InputError(
+            f"must be at least two, got {len(metrics)}; give metrics, or logs with their scores",
+            argument="metrics",
+        )
     for name in lower:
         if name not in metrics:
             raise InputError(f"has {name!r}; {meant(name, metrics)}", argument="lower_is_better")

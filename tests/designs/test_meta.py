@@ -268,7 +268,7 @@ def test_tiers_notes_and_forms():
     ),
     ({"test": "bca"}, "test must be one of ar, bootstrap, t"),
     ({"measure": "kappa"}, "measure must be one of spa, pa, acc_eq"),
-    ({"metrics": {"one": made()[0]}}, "metrics must have at least two metrics, got 1"),
+    ({"metrics": {"one": made()[0]}}, "metrics must be at least two, got 1; give metrics, or logs"),
     ({"metrics": [1, 2]}, "metrics must map metrics to scores"),
     ({"human": [1, 2]}, "human must map systems to scores"),
     ({"lower_is_better": ["nea"]}, "did you mean 'near'"),
