@@ -14,6 +14,7 @@ from evalstats.results.notes import WHOLE
 from evalstats.results.records import (
     KINDS,
     Difference,
+    all_others,
     by_pair,
     counted,
     decimals_of,
@@ -203,7 +204,7 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
     where = {_where(c, d) for d in main}
     last = where.pop() if len(where) == 1 and main[0].aggregate is not None else ""
     for d in shown:
-        name = d.metric if last or not d.task else f"{d.metric} {_where(c, d)}"
+        name = d.metric if last or not d.task else f"{d.metric}{_space(_where(c, d))}"
         kind = d.kind
         amount = f" ({tabular.number(d.difference, _places(c, d), sign=True)}"
         amount += ")" if d.higher_is_better else ", lower is better)"
@@ -369,7 +370,7 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     said = f"{best.system} scores best in {metric}{_space(_where(c, pairs[0]))}: "
     said += tabular.number(best.score, decimals_of(scores)[metric])
     n_beaten = len(pairs) - len(tied)
-    others = f"all {len(pairs)} others" if not tied else f"{n_beaten} of {len(pairs)} others"
+    others = all_others(len(pairs)) if not tied else f"{n_beaten} of {len(pairs)} others"
     sure = f"It is better than {others}" if n_beaten else "It is not shown to be better than any"
     sure += mark_of(c, scores[0]) if n_beaten else ""
     sure += f"; no evidence that it differs from {listed(tied, _SAID, 'or')}." if tied else "."
@@ -424,7 +425,7 @@ def checks_together(gate: Gate) -> list[Finding]:
             if not findings and any(is_total) and not all(is_total):
                 lines[1] += ' Or let the total decide: on="total".'
         # On a page the reasons are among the notes.
-        why = [] if findings else ["Why, check by check: to_text(verbose=True)."]
+        why = [] if findings else ["The reason for each check: to_text(verbose=True)."]
         brief = " ".join([*lines, *why])
         findings.append(Finding(said, KINDS.get(verdict, "open"), lines, brief))
     return findings

@@ -31,6 +31,7 @@ from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes
 from evalstats.results.records import (
     Difference,
     Record,
+    all_others,
     by_metric,
     counted,
     listed,
@@ -239,7 +240,7 @@ class Ranking(Several[Ranked]):
         said = f"{first.system} ranks first of {n} in {self.name}: {score}"
         tied = [name for name in self.tied if name != first.system]
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
-        others = f"{beaten} others" if tied else f"all {n - 1} others" if n > 2 else "the other"
+        others = f"{beaten} others" if tied else all_others(n - 1)
         is_open = beaten[:2] == "0 "
         line = f"It is {'not shown to be better than any' if is_open else f'better than {others}'}"
         line += f"; {listed(tied, _TOLD)} cannot be told from it" if tied else ""

@@ -220,7 +220,7 @@ def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
         have = "has" if len(small) == 1 else "have"
         yield (
             f"{names} {have} fewer than {first.few} {plural(first.unit)}, so intervals and "
-            f"p-values are rough. Use more."
+            f"p-values are rough. Use more {plural(first.unit)}."
         )
         return
     many = f"There are only {counted(first.n, first.unit)}"
@@ -375,13 +375,13 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
             f'{plural(part)}, and there is no total without aggregate="macro".'
         )
     elif adjusting.name != "none":
-        within = " for all metrics" if adjusting.is_over_metrics else ""
-        pairs = " and pairs" if len(by_pair(facts.differences)) > 1 else ""
+        parts = [counted(n_tasks, part)]
+        parts += ["all pairs"] if len(by_pair(facts.differences)) > 1 else []
+        parts += ["all metrics"] if adjusting.is_over_metrics else []
         how = f"max-T within each {part}, Holm's method over the {plural(part)}"
         how = f" (by {how})" if adjusting.name == "max-t" else ""
         yield (
-            f"p (adjusted) allows for the {counted(n_tasks, part)}{pairs}{within}"
-            f"{how}. The total has its own adjustment."
+            f"p (adjusted) allows for the {listed(parts)}{how}. The total has its own adjustment."
         )
 
 
@@ -412,7 +412,7 @@ def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
             f"whatever the data. Use at least {ceil(m / level - 1e-9) - 1} resamples."
         )
     few = f"differ on so few {plural(facts.limits[0].unit)} that no p-value{times} can reach "
-    few += f"{level:g}, whatever the data. Use more"
+    few += f"{level:g}, whatever the data. Use more {plural(facts.limits[0].unit)}"
     yield from facts.about([d for d in opened if d not in drawn], few)
 
 

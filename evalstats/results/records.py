@@ -431,10 +431,11 @@ class Difference(Claims):
     def unanswered(self, unit: str) -> str:
         """Return why a margin or a recovery could not be tested."""
         if self.standard_error == 0:
-            how = "differ by the same" if self.n_differing else "are equal"
+            how = "differ by the same amount" if self.n_differing else "have equal scores"
+            units = plural(unit)
             return (
-                f"all {plural(unit)} {how}, so these data set no bound on the loss on others; "
-                "more are needed"
+                f"the systems {how} on all {units}, so these data set no bound on the loss on "
+                f"other {units}; more are needed"
             )
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))
         return (
@@ -543,6 +544,11 @@ def mark_of(comparison: Comparison, score: Estimate) -> str:
     """Return the footnote mark of a claim about groups, or ""; it is read from the notes."""
     noted = any(note.startswith(MARK) for note in comparison.notes)
     return f" {MARK}" if noted and score.unit != score.segment else ""
+
+
+def all_others(n: int) -> str:
+    """Return how many other systems there are, if a sentence is about all of them."""
+    return {1: "the other", 2: "both others"}.get(n, f"all {n} others")
 
 
 def plural(unit: str) -> str:

@@ -117,8 +117,8 @@ class Lines:
                 fields += [""] * (n - len(fields))
             if len(fields) != n:
                 raise InputError(
-                    f"{self.path}: line {i + 1} has {len(fields)} references, expected {n} with "
-                    f"tabs between them; if the others are absent, give --blank-is-absent"
+                    f"{self.path}: line {i + 1} must have {n} references with tabs between "
+                    f"them, got {len(fields)}; if the others are absent, give --blank-is-absent"
                 )
             table.append(fields)
         made = [copy(self) for _ in range(n)]

@@ -112,7 +112,7 @@ class SegmentStatistics:
         if values.ndim != 3 or (values.shape[0], values.shape[2]) != expected:
             raise InputError(
                 f"values must have shape (S, N, k) = ({expected[0]}, N, {expected[1]}) for "
-                f"{len(systems)} systems and {metric.name}, got {values.shape}"
+                f"{counted(len(systems), 'system')} and {metric.name}, got {values.shape}"
             )
         if values.shape[1] == 0:
             raise InputError("values has no segments; give at least one")

@@ -321,8 +321,8 @@ def check_segments(n_references: int, n_hypotheses: int) -> None:
     """Refuse references and hypotheses of different numbers of segments."""
     if n_references != n_hypotheses:
         raise InputError(
-            f"references has {n_references} entries but hypotheses has {n_hypotheses}; "
-            f"give one entry per segment"
+            "references must have as many entries as hypotheses, one per segment, got "
+            f"{n_references} and {n_hypotheses}"
         )
 
 

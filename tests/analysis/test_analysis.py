@@ -185,7 +185,7 @@ TER, OTHER = es.SegmentStatistics(ONES, ["A", "B"], "ter"), es.Mean("x")
 
 @bad_cases(
     ((ONES[0], ["A", "B"], "ter"), r"\(S, N, k\) = \(2, N, 2\)"),
-    ((ONES, ["A"], "ter"), r"\(1, N, 2\) for 1 systems and TER, got"),
+    ((ONES, ["A"], "ter"), r"\(1, N, 2\) for 1 system and TER, got"),
     ((ONES, ["A", "B"], "bleu"), r"\(2, N, 10\) for 2 systems and"),
     ((ONES, ["A", "A"], "ter"), "must be different, got 'A' more than"),
     ((ONES * np.nan, ["A", "B"], "ter"), r"values\[0, 0, 0\] is nan"),

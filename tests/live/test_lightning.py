@@ -247,7 +247,11 @@ def test_several_dataloaders_are_told_apart_by_their_references(module):
 @pytest.mark.parametrize(
     "changed, n_references, message",
     [
-        (lambda found: found, 11, "references has 11 entries but hypotheses has 12"),
+        (
+            lambda found: found,
+            11,
+            "references must have as many entries as hypotheses, one per segment, got 11 and 12",
+        ),
         (
             lambda found: {**found, "ids": [3 * i for i in range(len(found["hypotheses"]))]},
             12,

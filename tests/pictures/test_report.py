@@ -278,7 +278,7 @@ def test_ranks_plans_and_scores_have_findings(sample):
     ranking, (first, *_) = result.ranking(), result.ranking().systems
     (found,) = ranking._findings()
     assert found.said == f"C ranks first of 3 in marks: {first.score:.3f}"
-    assert found.lines[0] == "It is better than all 2 others."
+    assert found.lines[0] == "It is better than both others."
     planned = result.power(0.5)
     for found, pair in zip(planned._findings(), planned, strict=True):
         assert f"100 segments find a true difference of {pair.minimum:.2f} four" in found.said

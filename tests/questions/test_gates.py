@@ -417,7 +417,7 @@ def test_of_many_checks_a_finding_per_verdict_stands_for_the_reasons():
     assert f"about {min(needed):,} to {max(needed):,} items per check" in undecided.lines[1]
     assert "on=" not in undecided.lines[1]  # the total has failed as well
     text = found.to_text()
-    assert "Why, check by check: to_text(verbose=True)." in text
+    assert "The reason for each check: to_text(verbose=True)." in text
     assert not any(reason in text for reason in found.reasons)
     assert all(reason in found.to_text(verbose=True) for reason in found.reasons)
     (undecided,) = (
@@ -542,6 +542,6 @@ def test_items_that_all_differ_alike_bound_no_loss_on_others():
     found = es.gate([0.5] * 20, [0.4] * 20, metrics=es.Mean("marks"), margin=0.01)
     assert found.verdict == "undecided"
     assert (
-        "all segments differ by the same, so these data set no bound on the loss on others"
+        "the systems differ by the same amount on all segments, so these data set no bound on the loss on other segments"
         in found.reasons[0]
     )

@@ -321,7 +321,7 @@ def test_notes_say_what_is_not_to_be_trusted():
     assert "assume normal data" in str(es.power(moments))
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
-    assert "of BLEU, chrF and TER they hold in about 90% of cases." in str(alike)
+    assert "for BLEU, chrF and TER they contain the truth in about 90% of cases." in str(alike)
     shares = es.power(counted(30, 20, 500), metrics=ACCURACY)
     assert "the intervals cover the uncertainty of this share." in str(shares)
 

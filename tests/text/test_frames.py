@@ -75,7 +75,10 @@ def test_what_is_missing_in_a_column(library):
 
 def test_frames_that_are_no_systems(library):
     refuses("systems is empty; give at least one", es.estimate, library.DataFrame(), A)
-    with pytest.raises(es.InputError, match="references has 2 entries but hypotheses has 3"):
+    with pytest.raises(
+        es.InputError,
+        match="references must have as many entries as hypotheses, one per segment, got 2 and 3",
+    ):
         es.estimate(A, library.DataFrame({"a": FIRST[:2]}))
     refuses("streams is empty", es.estimate, A, library.DataFrame())
 

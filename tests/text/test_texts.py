@@ -59,7 +59,7 @@ def of_references(references):
     (of_texts, [[]], ValueError, "hypotheses is empty; give at least one"),
     (of_references, ["ab"], TypeError, "list of one entry per segment, got a bare"),
     (of_references, [None], TypeError, "references is None; .* one entry per segment"),
-    (of_references, [["a"]], ValueError, "has 1 entries but hypotheses has 2; give"),
+    (of_references, [["a"]], ValueError, "one per segment, got 1 and 2"),
     (of_references, [[["a", "b"]]], ValueError, r"\(1 streams of 2\).*from_streams"),
     (of_references, [["a", None]], ValueError, r"\[1\] is None: segment 1 has no ref"),
     (of_references, [["a", [None]]], ValueError, r"\[1\] is \[None\]: segment 1 has"),

@@ -556,11 +556,15 @@ def assumptions(
         what, pilot = f"{units} and runs", f"{pilot} and {result.pilot_runs} runs"
     level = f"{100 * result.confidence_level:.10g}%"
     tests = {p.test for p in result}
-    held = ", and of BLEU, chrF and TER they hold in about 90% of cases" if "t" in tests else ""
+    held = (
+        "; for BLEU, chrF and TER they contain the truth in about 90% of cases"
+        if "t" in tests
+        else ""
+    )
     if tests != {"score"}:
         yield (
             f"This assumes that the next {what} vary as much as the pilot's. The {level} "
-            f"intervals show the precision of {pilot}{held}."
+            f"intervals show how precise {pilot} are{held}."
         )
     if uneven:
         yield (
@@ -574,7 +578,7 @@ def assumptions(
             "chrF and TER they are too short."
         )
     if strata:
-        yield f"{listed(strata, 4)} keep their shares of the {units}."
+        yield f"{listed(strata, 4)} are assumed to keep their shares of the {units}."
     if reached := distinct(p.metric for p in result if p.test == "score"):
         yield (
             f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
