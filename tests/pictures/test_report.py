@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import threading
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -98,10 +99,9 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     assert re.search(r"loss: −0.*lower is better.*−0.*Margin 1: equivalent", verdict)
     # A total does not hide its tasks.
     near = {"A": [0.0, 1, 0, 1, 0, 1, 2, 1] * 4, "B": [1, 0.0, 1, 0, 1, 0, 1, 2] * 4}
-    tasks = {
-        task: es.extract({"A": near["A"], "B": np.add(near["B"], gain)}, metric=es.Mean("m"))
-        for task, gain in (("near", 0), ("far", 9), ("back", -9))
-    }
+    gains = {"near": 0, "far": 9, "back": -9}
+    scores = {task: near | {"B": np.add(near["B"], gain)} for task, gain in gains.items()}
+    tasks = {task: es.extract(x, metric=es.Mean("m")) for task, x in scores.items()}
     verdict = said(es.Suite(tasks).compare(n_resamples=199))
     assert re.match("No evidence .* in m, the mean of 3 tasks: ", verdict)
     assert "1 of 3 tasks shows that B is better (far), and 1 of 3 tasks shows that" in verdict
@@ -109,14 +109,12 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
 
 def test_a_headline_says_of_each_metric_what_was_found():
     # Defect: it was the one metric of two that was significant.
-    tables = [es.extract(apart(60), metric=es.Mean(name)) for name in ("first", "other")]
-    tables[1] = es.extract(
-        {"A": np.arange(60) % 7, "B": np.arange(60)[::-1] % 7}, metric=es.Mean("other")
-    )
+    other = {"A": np.arange(60) % 7, "B": np.arange(60)[::-1] % 7}
+    scores = {"first": apart(60), "other": other}
+    tables = [es.extract(x, metric=es.Mean(name)) for name, x in scores.items()]
     (found,) = es.compare(tables, baseline="A", n_resamples=199)._findings()
-    assert re.fullmatch(
-        r"B is better than A in first \(\+0\.\d+\); no evidence in other", found.said
-    )
+    said = r"B is better than A in first \(\+0\.\d+\); no evidence in other"
+    assert re.fullmatch(said, found.said)
     assert found.lines[-1] == "Metrics are judged separately."
     many = es.compare(apart(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)
     assert re.match(r"\d of 5 systems are better than A in m: ", many._findings()[0].said)
@@ -131,11 +129,8 @@ def test_a_headline_says_of_each_metric_what_was_found():
 
 
 def test_domains_are_called_what_the_label_is_called():
-    values = {name: es.Mean("m").statistics(x) for name, x in apart(60).items()}
-    labels = {"register": ["news", "chat"] * 30}
-    table = es.SegmentStatistics(
-        np.stack(list(values.values())), ["A", "B"], es.Mean("m"), labels=labels
-    )
+    table = es.extract(apart(60), metric=es.Mean("m"))
+    table = replace(table, labels={"register": ["news", "chat"] * 30})
     result = es.compare(table, n_resamples=99).by("register")
     page = document(result)
     assert "m ↑ (higher is better), 2 registers, B - A" in page
@@ -238,15 +233,13 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = compared(n=20)
     assert Markup(document(result)).texts["h1"] == ["B against A"]
-    assert Markup(document(compared(n=20, names="ABC"))).texts["h1"] == [
-        "C scores best of 3 systems"
-    ]
+    page = document(compared(n=20, names="ABC"))
+    assert Markup(page).texts["h1"] == ["C scores best of 3 systems"]
     people = {name: np.arange(20) % k for name, k in zip("ABC", (7, 8, 9), strict=True)}
     agreement = es.meta(people, dict.fromkeys(("M1", "M2", "M3"), people), n_resamples=99)
     assert "3 metrics" in Markup(document(agreement)).texts["h1"][0]
-    (about,) = (
-        x for x in Markup(document(result)).texts["p"] if x.startswith("marks: 20 segments")
-    )
+    lines = Markup(document(result)).texts["p"]
+    (about,) = (line for line in lines if line.startswith("marks: 20 segments"))
     assert re.fullmatch(r"marks: 20 segments; \d{4}-\d\d-\d\d, evalstats .*", about)
     result.report("own.html", title="Ours & <theirs>")
     found = check_inert((tmp_path / "own.html").read_text(encoding="utf-8"))
@@ -284,9 +277,8 @@ def test_ranks_plans_and_scores_have_findings(sample):
         assert f"100 segments find a true difference of {pair.minimum:.2f} four" in found.said
         assert f"{100 * pair.power:.0f}% of the time. {pair.needed:,} segm" in found.lines[0]
     (found,) = result.estimates._findings()
-    best_first = [
-        f"{e.system} {e.score:.3f}" for e in sorted(result.estimates, key=lambda e: -e.score)
-    ]
+    ordered = sorted(result.estimates, key=lambda e: -e.score)
+    best_first = [f"{e.system} {e.score:.3f}" for e in ordered]
     assert found.said == "marks: {}, {} and {}".format(*best_first)
     e = result.estimates[0]
     assert f"marks {e.score:.3f} (95% interval " in e._findings()[0].said
@@ -364,11 +356,8 @@ names = st.one_of(
 def test_hostile_names_and_texts_stay_text(names, text):
     a, b, metric, unit, stratum, column = names
     table = es.extract(dict(zip([a, b], apart(8).values(), strict=True)), metric=es.Mean(metric))
-    labels = {
-        unit: tuple(f"{unit}{i // 2}" for i in range(8)),
-        stratum: (stratum,) * 4 + ("x",) * 4,
-    }
-    table = es.SegmentStatistics(table.values, table.systems, table.metric, labels=labels)
+    units = tuple(f"{unit}{i // 2}" for i in range(8))
+    table = replace(table, labels={unit: units, stratum: (stratum,) * 4 + ("x",) * 4})
     result = es.compare(table, groups=unit, strata=stratum, method="t")
     found = check_inert(document(result, {column: [text] * 8}))
     plain = es.compare(apart(8), metrics=es.Mean("m"), groups=[i // 2 for i in range(8)],
