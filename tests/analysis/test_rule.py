@@ -85,8 +85,7 @@ def test_margins_recoveries_and_one_sided_tests_are_bounds_of_intervals():
         narrow = es.compare(given, confidence_level=0.9, n_resamples=499)
         for margin in (0.01, 0.05, 0.1):
             claimed = es.compare(given, margin=margin, n_resamples=499)
-            for d, bound in zip(claimed, narrow, strict=True):
-                of = d
+            for of, bound in zip(claimed, narrow, strict=True):
                 assert of.equivalence_bound == max(-bound.low, bound.high)
                 assert of.loss_bound == -bound.low
                 assert (of.pvalue_not_worse <= 0.05) == (-margin < bound.low)
@@ -94,8 +93,7 @@ def test_margins_recoveries_and_one_sided_tests_are_bounds_of_intervals():
                 inside = -margin < bound.low and bound.high < margin
                 assert (of.pvalue_equivalence <= 0.05) == inside
         for recovery in (0.8, 0.9, 0.95):
-            for d in es.compare(given, recovery=recovery, n_resamples=499):
-                of = d
+            for of in es.compare(given, recovery=recovery, n_resamples=499):
                 assert (of.pvalue_not_worse <= 0.05) == (of.recovery_bound > recovery)
         for side in ("greater", "less"):
             sided = es.compare(given, alternative=side, n_resamples=499)

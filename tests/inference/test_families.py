@@ -62,13 +62,9 @@ def test_holm_over_parts_by_its_definition(rows):
 
 def naive(null, observed):
     """Romano and Wolf (2016, algorithm 4.2), one pair and one resample at a time: counts."""
-    return [
-        sum(
-            max(row[other] for other in range(len(observed)) if observed[other] <= t) >= t
-            for row in null
-        )
-        for t in observed
-    ]
+    below = [[other for other, x in enumerate(observed) if x <= t] for t in observed]
+    reached = zip(observed, below, strict=True)
+    return [sum(max(row[j] for j in some) >= t for row in null) for t, some in reached]
 
 
 @settings(max_examples=30)
@@ -76,15 +72,12 @@ def naive(null, observed):
 def test_stepping_down_by_its_definition(seed, n_pairs):
     rng = np.random.default_rng(seed)
     observed, null = rng.normal(size=n_pairs), rng.normal(size=(19, n_pairs))
-    (counts,), (largest,) = families.step_down(
-        lambda some: null.T[some], observed, 19, [range(n_pairs)]
-    )
+    family = [range(n_pairs)]
+    (counts,), (largest,) = families.step_down(lambda some: null.T[some], observed, 19, family)
     assert counts.tolist() == naive(null, observed)
     np.testing.assert_array_equal(largest, null.max(axis=1))
     p = families.monotone((counts + 1.0) / 20, observed)
-    assert p.tolist() == [
-        max(counts[j] + 1 for j in range(n_pairs) if observed[j] >= t) / 20 for t in observed
-    ]
+    assert p.tolist() == [max(counts[observed >= t] + 1) / 20 for t in observed]
 
 
 GROUPS, STRATA = np.repeat(np.arange(17), [9, 6, *[3] * 15]), np.repeat([0, 1], 30)
@@ -136,9 +129,8 @@ def test_max_t_is_a_double_loop_over_resamples(design):
     values = scores(4)
     result = compare(values, n_resamples=199, rng=8, **design)
     macro = "aggregate" in design
-    null, t, _, se = resampled(
-        np.array(list(values.values())), design.get("strata"), design.get("groups"), macro
-    )
+    rows, labels = np.array(list(values.values())), (design.get("strata"), design.get("groups"))
+    null, t, _, se = resampled(rows, *labels, macro)
     assert [d.standard_error for d in result] == pytest.approx(se)
     h = (np.array(naive(null.T, t)) + 1) / 200
     h = np.array([max(h[t >= one]) for one in t])

@@ -37,19 +37,15 @@ def test_lists_of_words_and_of_one_text_are_refused(outputs, references, message
 
 
 GOOD_REFERENCES = {
-    "aliases": (
-        [f"The answer is {i}." for i in range(20)],
-        [[str(i), f"#{i}", "none"] for i in range(20)],
-    ),
-    "aliases that the output names": (
-        ["It is Paris, I think"] * 20,
-        [["Paris", "paris", "PARIS", "Paname"]] * 20,
-    ),
+    "aliases": ([f"The answer is {i}." for i in range(20)],
+                [[str(i), f"#{i}", "none"] for i in range(20)]),
+    "aliases that the output names": (["It is Paris, I think"] * 20,
+                                      [["Paris", "paris", "PARIS", "Paname"]] * 20),
     "labels of ten people": (["yes it is"] * 20, [["yes"] * 6 + ["no"] * 4] * 20),
     "one word": (["yes"] * 20, [["yes"]] * 20),
     "sentences": (OUTPUTS, [[text, f"{text} now"] for text in REFERENCES]),
     "an absent one": (OUTPUTS, [[text, None] for text in REFERENCES]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", GOOD_REFERENCES)
@@ -67,9 +63,8 @@ def test_answers_to_items_are_not_runs():
     for given in (answers, answers.tolist()):
         refuses(r"200 lists of 3, .*PassAll", es.estimate, given, metric=es.Mean("accuracy"))
     assert es.estimate(answers.T, metric=es.Mean("accuracy")).score == answers.mean()
-    assert es.estimate(answers.tolist(), metric=es.PassAll(1)).score == pytest.approx(
-        answers.mean()
-    )
+    found = es.estimate(answers.tolist(), metric=es.PassAll(1))
+    assert found.score == pytest.approx(answers.mean())
 
 
 # Texts in scripts that metrics read, with the words of the last one that has no spaces.
@@ -131,10 +126,8 @@ def test_pieces_of_words_and_other_characters_for_the_same_are_said():
     assert "outputs of A contain subwords ('@@ '" in said_of(pieces, REFERENCES)[0]
     assert not said_of(pieces, pieces)
     decomposed = [unicodedata.normalize("NFD", text) for text in GERMAN]
-    assert (
-        "40 of 40 outputs of A have accents as separate characters"
-        in said_of(decomposed, GERMAN)[0]
-    )
+    said = "40 of 40 outputs of A have accents as separate characters"
+    assert said in said_of(decomposed, GERMAN)[0]
     assert not said_of(decomposed, decomposed)
     assert not said_of(GERMAN, GERMAN)
 
@@ -162,16 +155,12 @@ def test_words_that_stand_for_no_text_are_words_if_references_have_them():
 
 
 @cases(
-    (0.44, 43.0, True, True),
-    (43.0, 0.44, True, True),
-    (0.02, 0.9, True, False),
-    (0.9, 1.1, True, False),
-    (0.44, 43.0, False, False),  # seconds
-    (3.0, 90.0, True, False),
-    (0.5, 900.0, True, False),
+    (0.44, 43.0, True, True), (43.0, 0.44, True, True), (0.02, 0.9, True, False),
+    (0.9, 1.1, True, False), (3.0, 90.0, True, False), (0.5, 900.0, True, False),
     (-0.2, 0.4, True, False),
-    (0.01, 1.94, None, False),  # normal scores
-)
+    # Seconds, and normal scores.
+    (0.44, 43.0, False, False), (0.01, 1.94, None, False),
+)  # fmt: skip
 def test_shares_beside_percentages_are_said(base, new, higher, is_said):
     rng = np.random.default_rng(0)
     both = {name: mean * rng.uniform(0.8, 1.2, 60) for name, mean in (("a", base), ("b", new))}

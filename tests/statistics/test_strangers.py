@@ -201,17 +201,14 @@ def test_foreign_files_are_refused(made, tmp_path):
         refuses(message, kind.load, place)
     buffer = io.BytesIO()
     np.savez(buffer, a=GOOD)
-    large = bytearray(kind.good)
+    large, evil = bytearray(kind.good), ("../../evil.npy", b"")
     central = large.index(b"PK\x01\x02")
     large[central + 20 : central + 28] = b"\xfe\xff\xff\x7f" * 2
     for data, message in (
         (b"", "x.npz is damaged, cut short, or not a file that save"),
         (kind.good + b"x", "does not end like an archive"),
         (buffer.getvalue(), "expected header.npy in it, found 'a'"),
-        (
-            archive([("../../evil.npy", b""), *kind.members.items()]),
-            "../../evil.npy is not a NumPy",
-        ),
+        (archive([evil, *kind.members.items()]), "../../evil.npy is not a NumPy"),
         (forged(kind, compression=zipfile.ZIP_DEFLATED), "header.npy is compressed or encrypted"),
         (forged(kind, extra=[("statistics", npy(GOOD))]), "a name occurs twice"),
         (large, r"header\.npy declares 2,147,483,646 bytes"),
@@ -350,10 +347,10 @@ def test_many_names_of_which_two_are_the_same():
     """Found in one pass; comparing all with all would take minutes."""
     ids = [str(i) for i in range(200_000)]
     start = time.monotonic()
-    with pytest.raises(
-        es.InputError, match="segment_ids must be different, got '199998' more than once"
-    ):
-        es.SegmentStatistics(
-            np.ones((1, 200_000, 2)), ["A"], es.Mean("m"), None, None, [*ids[:-1], "199998"]
-        )
+    given = np.ones((1, 200_000, 2)), ["A"], es.Mean("m")
+    said, twice = (
+        "segment_ids must be different, got '199998' more than once",
+        [*ids[:-1], "199998"],
+    )
+    refuses(said, es.SegmentStatistics, *given, segment_ids=twice)
     assert time.monotonic() - start < 5
