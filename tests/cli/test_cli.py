@@ -279,9 +279,8 @@ def test_a_question_is_one_entry(typed, monkeypatch):
     for module in (flags, parser):
         monkeypatch.setattr(module, "EVERY", [*flags.EVERY, option])
     assert "--influence" in typed("compare", "--help")
-    assert (
-        json.loads(typed("compare", "--influence", *logs, *few)) == expected.influence().to_dict()
-    )
+    printed = json.loads(typed("compare", "--influence", *logs, *few))
+    assert printed == expected.influence().to_dict()
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if COMMANDS[name].usage])
@@ -541,10 +540,8 @@ def test_what_all_file_names_share_is_no_part_of_the_names(here, typed, refused)
     for name in ("base", "tuned"):
         Path(f"wmt22.en-cs.hyp.{name}.cs").write_bytes(Path("copy.txt").read_bytes())
     files = sorted(map(str, Path().glob("wmt22.*")))
-    assert re.findall("^(?:base|tuned|copy|wmt).*?(?= )", typed(*words, *files), re.M) == [
-        "base",
-        "tuned",
-    ]
+    names = re.findall("^(?:base|tuned|copy|wmt).*?(?= )", typed(*words, *files), re.M)
+    assert names == ["base", "tuned"]
     # The whole name is understood, with the suffix and without.
     for name in ("base", files[0], files[0].removesuffix(".cs")):
         shown = typed("compare", *words[1:], *files, "--baseline", name)
@@ -559,10 +556,8 @@ def test_what_all_file_names_share_is_no_part_of_the_names(here, typed, refused)
 def test_names_are_checked_before_anything_is_counted(refused, monkeypatch, words):
     counted = []
     monkeypatch.setattr(inputs, "extract_files", lambda *_: counted.append(1))
-    assert re.search(
-        "there is no 'cpoy'|needs one name for each",
-        refused("compare", *TEXTS.split(), *words.split()),
-    )
+    said = refused("compare", *TEXTS.split(), *words.split())
+    assert re.search("there is no 'cpoy'|needs one name for each", said)
     assert not counted
 
 

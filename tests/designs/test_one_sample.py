@@ -255,15 +255,13 @@ def test_means_that_are_the_number_pass_seldom(n):
 @bad_cases(
     ({"at_least": 0.9, "at_most": 0.9}, "give either at_least or at_most"),
     ({"at_least": 1.0}, "at_least must be above 0 and below 1, the bounds of acc; got 1"),
-    (
-        {"at_least": 0.9, "margin": 0.1},
-        "at_least compares one system.*but margin is for two systems;",
-    ),
+    ({"at_least": 0.9, "margin": 0.1},
+     "at_least compares one system.*but margin is for two systems;"),
     ({"at_least": 0.9, "base": [1, 0, 1]}, "but base is for two systems;"),
     ({"at_least": "0.9"}, "at_least must be a number"),
     ({}, r"a recovery \(the share to keep\) or, without a baseline, at_least"),
     ({"at_least": 0.4, "metrics": SCORE, "hypotheses": [0.5] * 4}, "is the same on all 4 segm"),
-)
+)  # fmt: skip
 def test_what_has_no_answer_is_refused(options):
     es.gate(**{"hypotheses": [1, 0, 1], "metrics": ACC, **options})
 

@@ -167,10 +167,7 @@ def test_workflows_are_yaml():
     github, gitlab = (yaml.safe_load(text) for text in (GITHUB, GITLAB))
     (job,) = github["jobs"].values()
     found = [step["run"].strip() for step in job["steps"] if "run" in step]
-    assert [" ".join(step.split()) for step in scripts(GITHUB, "run")] == [
-        " ".join(step.split()) for step in found
-    ]
-    assert [" ".join(step.split()) for step in scripts(GITLAB, "script")] == [
-        " ".join(step.split()) for step in gitlab["gate"]["script"]
-    ]
+    assert [step.split() for step in scripts(GITHUB, "run")] == [step.split() for step in found]
+    expected = [step.split() for step in gitlab["gate"]["script"]]
+    assert [step.split() for step in scripts(GITLAB, "script")] == expected
     assert gitlab["gate"]["artifacts"]["reports"] == {"junit": "gate.xml"}

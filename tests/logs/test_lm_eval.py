@@ -133,10 +133,8 @@ def test_filters_are_tables_of_their_own(tmp_path):
     named = {"exact_match,strict-match": 1 / 3, "exact_match,flexible-extract": 2 / 3}
     write(tmp_path / "two", {"gsm8k": lines}, {"gsm8k": named})
     run = es.read_log(tmp_path / "two")
-    assert scores(run) == {
-        "gsm8k (strict-match): exact_match": [1 / 3],
-        "gsm8k (flexible-extract): exact_match": [2 / 3],
-    }
+    shares = {"strict-match": [1 / 3], "flexible-extract": [2 / 3]}
+    assert scores(run) == {f"gsm8k ({name}): exact_match": x for name, x in shares.items()}
     assert run.incomplete == {}
     # Older logs do not name them in lines.
     rewritten(next((tmp_path / "two").rglob("samples*")), forget)

@@ -54,9 +54,8 @@ def test_named_columns_are_as_if_they_were_called_so(header, columns, same, read
 
 def test_named_scores_are_all_the_scores_and_keep_their_names(read):
     log = read(WIDE, columns={**NAMED, "mine": "score"}, directions={"mine": "higher"})
-    assert {key.metric: table.scores.tolist() for key, table in log.tables.items()} == {
-        "mine": [0.75, 0.125]
-    }
+    scores = {key.metric: table.scores.tolist() for key, table in log.tables.items()}
+    assert scores == {"mine": [0.75, 0.125]}
     assert log.skipped == ("column 'other': by columns=, scores are in 'mine'",)
     # Not even columns that are called like scores, of which there could not be two.
     beside = (
@@ -83,10 +82,8 @@ def test_named_columns_say_whether_they_are_systems_or_metrics(read):
     text = "id,COMET,mine\n1,1,2\n2,3,5\n"
     refuses("which may be systems or metrics", read, text)
     metrics = read(text, columns=dict.fromkeys(["COMET", "mine"], "score"))
-    assert ([key.metric for key in metrics.tables], metrics.systems) == (
-        ["COMET", "mine"],
-        ("scores",),
-    )
+    assert [key.metric for key in metrics.tables] == ["COMET", "mine"]
+    assert metrics.systems == ("scores",)
     systems = read(text, columns=dict.fromkeys(["COMET", "mine"], "system_score"))
     assert systems.tables[Key("", "score")].systems == ("COMET", "mine")
     assert systems.tables[Key("", "score")].scores.tolist() == [2, 3.5]
@@ -177,9 +174,8 @@ PAIRS = [("yes", "no"), ("pass", "fail"), ("True", "false"), ("right", "wrong")]
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_yes_and_no_and_their_like_are_scores_if_there_are_no_numbers(read, pair):
-    text = "id,system,verdict\n" + "".join(
-        f"{i},{s},{pair[i % 2]}\n" for i in range(4) for s in "AB"
-    )
+    lines = [f"{i},{s},{pair[i % 2]}\n" for i in range(4) for s in "AB"]
+    text = "".join(["id,system,verdict\n", *lines])
     (table,) = read(text).tables.values()
     assert table.scores.tolist() == [0.5, 0.5]
     assert table.metric.higher_is_better
@@ -219,23 +215,14 @@ def test_usual_names_of_columns_have_their_roles(header, n, read):
     ("Results of May,,\nid,old,new\n1,2,3\n2,3,4", {}, "looks like a title; delete it"),
     ("id,old,new\n1,74.5%,3.5%\n2,3%,4%", {}, "'old' has numbers such as '74.5%', .* as 74.5"),
     ("id;old;new\n1;74,5;3,5\n2;3,0;4,0", {}, "'old' has numbers such as '74,5', .* as 74.5"),
-    (
-        "id,new\n1,Yes\n2,no\n3,maybe",
-        {"new": "score"},
-        "line 4: 'new' must be one of yes, .*'maybe'",
-    ),
+    ("id,new\n1,Yes\n2,no\n3,maybe", {"new": "score"},
+     "line 4: 'new' must be one of yes, .*'maybe'"),
     ("id,new\n1,2\n2,3", {"system": "new"}, "first, and then its role: columns={'new': 'system'}"),
-    (
-        "Part,Place,COMET\na,1,2\na,2,3\na,3,3\nb,1,4\nb,2,5",
-        {},
-        "columns={'Place': 'segment', 'Part': 'label'}",
-    ),
-    (
-        "id,system,draw,score\n" + "\n".join(f"{i},A,{j},{i}" for i in range(9) for j in range(2)),
-        {},
-        "differ in 'draw': give columns={'draw': 'run'} if .* columns={'draw': 'epoch'} if",
-    ),
-)
+    ("Part,Place,COMET\na,1,2\na,2,3\na,3,3\nb,1,4\nb,2,5", {},
+     "columns={'Place': 'segment', 'Part': 'label'}"),
+    ("id,system,draw,score\n" + "\n".join(f"{i},A,{j},{i}" for i in range(9) for j in range(2)), {},
+     "differ in 'draw': give columns={'draw': 'run'} if .* columns={'draw': 'epoch'} if"),
+)  # fmt: skip
 def test_a_table_that_cannot_be_read_is_refused_with_what_to_write(text, columns, message, read):
     refuses(message.replace("{", r"\{"), read, text, columns=columns or None)
 

@@ -114,10 +114,8 @@ def test_show_has_the_score_of_the_group_beside_the_reported_one(tmp_path, typed
     for group, own in stated.items():
         score = f"{own['acc,none']:.6g}"
         (row,) = [x.split() for x in lines if x.split()[:2] == [group, "acc"]]
-        assert (
-            row
-            == [group, "acc", "acme/base", str(sum(SIZES[t] for t in LEAVES[group]))] + [score] * 2
-        )
+        n = sum(SIZES[task] for task in LEAVES[group])
+        assert row == [group, "acc", "acme/base", str(n), score, score]
     record = es.read_log(folder).to_dict()
     assert len(record["tables"]) == 8
     assert len(record["group_scores"]) == 6
@@ -132,12 +130,8 @@ def test_a_group_that_is_no_mean_of_its_tasks_is_told_and_no_total(tmp_path):
     assert said in es.read_log(folder).disagreements[0]
     found = es.compare_logs(folder, n_resamples=99)
     assert said in found.notes[0]
-    assert [(d.task, d.metric) for d in found.totals] == [
-        ("mmlu", "acc_norm"),
-        ("mmlu_humanities", "acc"),
-        ("mmlu_stem", "acc"),
-        ("all 4 tasks", "acc"),
-    ]
+    expected = ("mmlu", "acc_norm"), ("mmlu_humanities", "acc"), ("mmlu_stem", "acc")
+    assert [(d.task, d.metric) for d in found.totals] == [*expected, ("all 4 tasks", "acc")]
 
 
 def test_a_group_of_corpus_scores_is_their_mean_with_weights(tmp_path):
@@ -178,19 +172,15 @@ def test_filters_of_a_group(tmp_path):
         task: [*answers([1, 0, 1, 1], "strict"), *answers([1, 1, 1, n], "loose")]
         for task, n in (("a", 0), ("b", 1))
     }
-    scores = {
-        "a": {"acc,strict": 0.75, "acc,loose": 0.75},
-        "b": {"acc,strict": 0.75, "acc,loose": 1},
-    }
+    loose = {"a": 0.75, "b": 1}
+    scores = {task: {"acc,strict": 0.75, "acc,loose": x} for task, x in loose.items()}
     path = write(tmp_path, samples, scores, group_subtasks={"both": ["a", "b"]})
     record = json.loads(path.read_text())
     record["results"]["both"] = {"acc,strict": 0.75, "acc,loose": 0.875}
     path.write_text(json.dumps(record))
     found = es.estimate_logs(tmp_path, task="both", n_resamples=99)
-    assert {(e.task, e.metric, e.score) for e in found.totals} == {
-        ("both", "acc (strict)", 0.75),
-        ("both", "acc (loose)", 0.875),
-    }
+    expected = {("both", "acc (strict)", 0.75), ("both", "acc (loose)", 0.875)}
+    assert {(e.task, e.metric, e.score) for e in found.totals} == expected
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"needs the logs in {REAL}")

@@ -94,15 +94,12 @@ def records(texts, **more):
 @cases(
     ("x.jsonl", records(OUTPUTS), "JSON lines, with 'id', 'prediction' in each"),
     ("x.txt", records(OUTPUTS), "write the values of 'prediction' to a file,"),
-    (
-        "x.txt",
-        [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'],
-        "if it holds scores, give it without -i,",
-    ),
+    ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'],
+     "if it holds scores, give it without -i,"),
     ("x.jsonl", [json.dumps(text) for text in OUTPUTS], "'text in quotes' in each"),
     ("x.csv", ["id,output", *(f"{i},{x}" for i, x in enumerate(OUTPUTS[1:]))], "is a table"),
     ("x.tsv", ["idx\tmt", *(f"{i}\t{x}" for i, x in enumerate(OUTPUTS[1:]))], "idx, mt"),
-)
+)  # fmt: skip
 def test_records_given_as_texts_are_refused(name, content, what, tmp_path, refused):
     path, others = lines(tmp_path / name, content), lines(tmp_path / "b.txt", OUTPUTS)
     references = lines(tmp_path / "r.txt", SENTENCES)

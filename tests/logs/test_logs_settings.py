@@ -28,36 +28,29 @@ def harness(folder, *, shots=0, version=1.0, prompts="", dataset="acme/exams", m
 
 
 def note_of(result):
-    (note,) = [
-        note
-        for note in result.notes
-        if note.startswith("Caution: The systems were run with different settings")
-    ]
+    said = "Caution: The systems were run with different settings"
+    (note,) = [note for note in result.notes if note.startswith(said)]
     return note.removeprefix("Caution: ")
 
 
 def test_what_was_asked_otherwise_is_named(tmp_path):
     base, same = harness(tmp_path / "a"), harness(tmp_path / "b", model="tuned")
     other = harness(tmp_path / "c", shots=5, version=2.0, prompts="5", model="shot")
-    assert not any(
-        "different settings" in note for note in es.compare_logs([base, same], n_resamples=9).notes
-    )
+    assert "different settings" not in " ".join(es.compare_logs([base, same], n_resamples=9).notes)
     assert note_of(es.compare_logs([base, other], n_resamples=9)) == (
         "The systems were run with different settings, which may explain a difference: law, math: 0-shot (acme/base) "
         "against 5-shot (acme/shot), version 1 against 2, 80 of 80 prompts differ."
     )
     three = es.compare_logs([base, other, same], task="law", n_resamples=9)
-    assert "0-shot (acme/base, acme/tuned) against 5-shot (acme/shot), version 1 a" in note_of(
-        three
-    )
+    said = "0-shot (acme/base, acme/tuned) against 5-shot (acme/shot), version 1 a"
+    assert said in note_of(three)
     # Who is meant is said again where another setting divides the systems otherwise.
     new = harness(tmp_path / "d", version=2.0, model="new")
     text = note_of(es.compare_logs([base, other, new], task="law", n_resamples=9))
     assert "version 1 (acme/base) against 2 (acme/shot, acme/new), 40 of 40 prompts" in text
     # Tasks on which something else differs are said apart.
-    text = note_of(
-        es.compare_logs([base, harness(tmp_path / "e", dataset="mirror", model="e")], n_resamples=9)
-    )
+    mirror = harness(tmp_path / "e", dataset="mirror", model="e")
+    text = note_of(es.compare_logs([base, mirror], n_resamples=9))
     assert text.endswith(" law: dataset acme/exams (acme/base) against mirror (acme/e).")
 
 
@@ -75,12 +68,9 @@ def test_a_part_of_the_prompts_may_differ_and_what_is_not_known_does_not(tmp_pat
     assert not any("different settings" in note for note in apart.notes)
     # Without a file of results, and without hashes.
     next(other.rglob("results*")).unlink()
-    path.write_text(
-        "".join([first, *lines]).replace('"prompt_hash": "', '"prompt_hash": "", "x": "')
-    )
-    assert not any(
-        "different settings" in note for note in es.compare_logs([base, other], n_resamples=9).notes
-    )
+    text = "".join([first, *lines])
+    path.write_text(text.replace('"prompt_hash": "', '"prompt_hash": "", "x": "'))
+    assert "different settings" not in " ".join(es.compare_logs([base, other], n_resamples=9).notes)
 
 
 def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, refused, typed):
@@ -100,9 +90,8 @@ def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, refused, typed):
         es.gate([1.0, 0.0], [1.0, 0.0], None, es.Mean("x"), margin=1, allow_changes="*")
     call = ["gate", str(other), "--baseline", str(base), "--recovery", "0.5", "--resamples", "99"]
     assert "accept it with --allow-changes shots prompts\n" in refused(*call)
-    assert "The systems were run with different settings" in typed(
-        *call, "--allow-changes", "shots", "prompts"
-    )
+    said = "The systems were run with different settings"
+    assert said in typed(*call, "--allow-changes", "shots", "prompts")
 
 
 def test_inspect_and_helm_say_how_they_asked(tmp_path):

@@ -317,9 +317,8 @@ def test_a_curve_is_its_checks_and_its_label_lies_on_nothing(make):
     assert (diamond.get_xdata()[0], diamond.get_ydata()[0]) == (chosen.step, chosen.corrected)
     (label,) = axes.texts
     places = 5 if chosen.standard_error < 0.01 else 2
-    assert label.get_text() == (
-        f"step {chosen.step:,}: {chosen.score:.{places}f}\ncorrected: {chosen.corrected:.{places}f}"
-    )
+    score, corrected = (f"{x:.{places}f}" for x in (chosen.score, chosen.corrected))
+    assert label.get_text() == f"step {chosen.step:,}: {score}\ncorrected: {corrected}"
     axes.figure.canvas.draw()
     box = matplotlib.text.Text.get_window_extent(label)
     assert axes.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x1
@@ -411,9 +410,8 @@ def test_several_metrics_are_panels():
     _, mine = pyplot.subplots(2)
     assert list(both().plot_scores(ax=mine)) == list(mine)
     ranking = compared(5).ranking()
-    assert [points(panel) for panel in Rankings((ranking,) * 2).plot()] == [
-        points(ranking.plot())
-    ] * 2
+    twice = [points(panel) for panel in Rankings((ranking,) * 2).plot()]
+    assert twice == [points(ranking.plot())] * 2
 
 
 def test_a_legend_of_power_lies_below_the_curves():
