@@ -146,9 +146,8 @@ def test_words_that_people_search_for_are_on_a_page():
 def test_every_page_is_in_the_map_and_every_link_leads_somewhere():
     trees = "".join(re.findall(r"```{toctree}\n(.*?)```", TEXTS["index.md"], re.DOTALL))
     listed = re.findall(r"^(?:.*<)?([a-z][a-z-]+)>?$", trees, re.MULTILINE)
-    assert sorted("index" if page == "self" else page for page in listed) == [
-        path.stem for path in PAGES
-    ]
+    expected = [path.stem for path in PAGES]
+    assert sorted("index" if page == "self" else page for page in listed) == expected
     for name, text in TEXTS.items():
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
             assert (DOCS / target).is_file() or (name == "README.md" and (ROOT / target).is_file())

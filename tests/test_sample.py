@@ -52,10 +52,8 @@ def test_demo_writes_the_files_of_the_pages_and_the_command_to_begin_with(
     assert shlex.split(there) == ["cd", str(target)]
     monkeypatch.chdir(target)
     # In the folder itself there is nowhere to go.
-    assert typed("demo", "--files", ".").splitlines() == [
-        "The example files are in . now. Try them:",
-        command,
-    ]
+    expected = ["The example files are in . now. Try them:", command]
+    assert typed("demo", "--files", ".").splitlines() == expected
     assert "no evidence" in typed(*shlex.split(command)[1:])
     assert {"ref.txt", "comet.csv", "base", "logs"} <= {path.name for path in target.iterdir()}
 

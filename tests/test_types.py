@@ -105,10 +105,8 @@ def test_whoever_compares_has_the_options_of_compare_in_the_signature():
         own = inspect.signature(function).parameters
         assert not any(p.kind is p.VAR_KEYWORD for p in own.values())
         for name in {"method", "alternative", "adjustment", "margin", "recovery"}:
-            assert (own[name].annotation, own[name].default) == (
-                known[name].annotation,
-                known[name].default,
-            )
+            expected = (known[name].annotation, known[name].default)
+            assert (own[name].annotation, own[name].default) == expected
 
 
 @pytest.mark.parametrize("function", [es.compare, es.estimate, es.Suite.compare, es.arena, es.wins])

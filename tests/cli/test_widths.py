@@ -75,10 +75,8 @@ def test_a_file_is_the_same_on_every_terminal(examples_folder, typed, monkeypatc
     piped = typed(*f"compare {OLD_NEW} --baseline old".split())
     # Files have whole signatures.
     assert piped.splitlines()[:-1] == texts[0][0].splitlines()[:-1]
-    assert (
-        piped.splitlines()[-1]
-        == f"seed 12345 · evalstats {es.__version__} · --verbose for the signature"
-    )
+    expected = f"seed 12345 · evalstats {es.__version__} · --verbose for the signature"
+    assert piped.splitlines()[-1] == expected
 
 
 def test_errors_are_as_wide_as_the_terminal_and_break_no_path_and_no_option(

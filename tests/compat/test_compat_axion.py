@@ -149,9 +149,8 @@ def test_a_result_is_said_in_a_sentence():
     # axion's documentation calls it so, its code does not.
     assert axion.MetricRunner.run is axion.MetricRunner.execute_batch
     result = run(axion.SentenceBLEU().execute(axion.DatasetItem(*DOCUMENTED[0][:2])))
-    assert result.pretty() == (
-        "score: 0.4139\n6 tokens against 7; matches of 1- to 4-grams: 5/6, 3/5, 1/4, 0/3"
-    )
+    expected = "score: 0.4139\n6 tokens against 7; matches of 1- to 4-grams: 5/6, 3/5, 1/4, 0/3"
+    assert result.pretty() == expected
 
 
 BLEU = axion.SentenceBLEU()

@@ -368,9 +368,8 @@ def test_scales_are_refused_where_there_are_no_battles(tmp_path, refused):
 
 
 def test_systems_without_a_battle_between_them_are_told(path, refused):
-    assert "battles do not include two of these systems against each other: m3" in refused(
-        "rank", path, "--systems", "m3"
-    )
+    said = "battles do not include two of these systems against each other: m3"
+    assert said in refused("rank", path, "--systems", "m3")
 
 
 def test_two_systems_of_a_file_have_win_rates(path):

@@ -119,10 +119,8 @@ def test_few_labels_are_told_and_one_is_refused():
     judge, human = biased(1, labelled=29)
     documents = [str(i) for i in range(600)]
     result = es.compare(judge, human=human, metrics=es.Mean("pass"), groups=documents, **FEW)
-    assert (
-        "pass: there are only 29 labelled groups: intervals and p-values are rough below 30"
-        in " ".join(result.notes)
-    )
+    said = "pass: there are only 29 labelled groups: intervals and p-values are rough below 30"
+    assert said in " ".join(result.notes)
     judge, human = biased(1, labelled=1)
     with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1; label"):
         es.compare(judge, human=human, metrics=es.Mean("pass"))
@@ -204,9 +202,8 @@ def test_one_label_more_shows_an_error_of_the_judge_of_0_1_scores(groups):
 
     both = error(rest[1] - rest[0], others[1] - others[0])
     assert result["B"].standard_error == pytest.approx(both, rel=1e-12)
-    assert [e.standard_error for e in result.estimates] == pytest.approx(
-        [error(*x) for x in zip(rest, others, strict=True)], rel=1e-12
-    )
+    expected = [error(*x) for x in zip(rest, others, strict=True)]
+    assert [e.standard_error for e in result.estimates] == pytest.approx(expected, rel=1e-12)
     assert result["B"].test == result["B"].method == result.estimates[0].method == "t"
     by_t = es.compare(pairs, metrics=metric, groups=groups, method="t")
     assert (by_t["B"].low, by_t["B"].pvalue) == (result["B"].low, result["B"].pvalue)
@@ -431,9 +428,8 @@ def test_systems_that_are_not_paired_have_each_a_judge():
     weights = [one.to_text(verbose=True).split("judged:")[1].split("|")[0] for one in alone]
     assert weights[0] != weights[1]
     assert f"judged:{weights[0]},judged:{weights[1]}" in result.to_text(verbose=True)
-    assert {e.system: e.score for e in result.estimates} == pytest.approx(
-        {e.system: e.score for one in alone for e in one.estimates}
-    )
+    expected = {e.system: e.score for one in alone for e in one.estimates}
+    assert {e.system: e.score for e in result.estimates} == pytest.approx(expected)
     for name in few:
         assert any(f"pass of {name}: people's labels of" in note for note in result.notes)
         assert any(f"pass of {name}: there are only" in note for note in result.notes)
@@ -625,9 +621,8 @@ def test_classes_by_several_judges_and_files_of_their_statistics(tmp_path):
     metric = es.Judged(inner, (0.4, 0.3), judges=2)
     triples = list(zip(first, second, people, strict=True))
     totals = metric.statistics(output, triples).sum(axis=0)
-    assert metric.gradient(totals) == pytest.approx(
-        super(es.Judged, metric).gradient(totals), abs=1e-8
-    )
+    expected = super(es.Judged, metric).gradient(totals)
+    assert metric.gradient(totals) == pytest.approx(expected, abs=1e-8)
     path = tmp_path / "judged.npz"
     es.extract({"A": output}, triples, metric=metric).save(path)
     assert es.SegmentStatistics.load(path).metric == metric

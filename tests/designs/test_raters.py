@@ -30,9 +30,8 @@ def of(measure, **options):
 
 @pytest.mark.parametrize("measure", PUBLISHED)
 def test_the_published_example(measure):
-    assert score_of(of(measure, ratings=True), TABLE) == pytest.approx(
-        PUBLISHED[measure], abs=1e-12
-    )
+    expected = PUBLISHED[measure]
+    assert score_of(of(measure, ratings=True), TABLE) == pytest.approx(expected, abs=1e-12)
     # Empty rows and raters change nothing.
     more = [[*row, None] for row in [*TABLE, [None] * 4]]
     assert score_of(of(measure, ratings=True), more) == pytest.approx(PUBLISHED[measure], abs=1e-12)

@@ -345,9 +345,8 @@ def test_the_pilots_own_trials_are_the_plan_without_any():
     systems = pilot(2, 80, 4)
     (plain,) = es.power(systems, metrics=es.PassAll(1), difference=0.1)
     (same,) = es.power(systems, metrics=es.PassAll(1), difference=0.1, trials=4)
-    assert (same.minimum, same.power, same.needed) == pytest.approx(
-        (plain.minimum, plain.power, plain.needed)
-    )
+    expected = (plain.minimum, plain.power, plain.needed)
+    assert (same.minimum, same.power, same.needed) == pytest.approx(expected)
     plan = es.power(systems, metrics=es.PassAll(1), difference=0.1, trials=8)
     (more,) = plan
     assert "|trials:8|" in plan.signatures[0]

@@ -53,9 +53,8 @@ def test_a_module_computes_what_estimate_says(module, name, sample):
 
 
 def test_references_are_one_text_or_several(module):
-    assert module("default").info.features == [
-        {"predictions": "string", "references": kind} for kind in (["string"], "string")
-    ]
+    expected = [{"predictions": "string", "references": kind} for kind in (["string"], "string")]
+    assert module("default").info.features == expected
     assert metric_named("default") == es.BLEU()
 
 

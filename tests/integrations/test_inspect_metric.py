@@ -93,10 +93,8 @@ def test_clusters_and_the_epochs_of_a_sample_are_drawn_together(interval):
 
 def test_one_unit_has_no_interval(interval):
     for found in ([], scores(["C"]), scores(["C", "I"], [7, 7])):
-        assert {name: math.isnan(x) for name, x in interval()(found).items()} == {
-            "low": True,
-            "high": True,
-        }
+        expected = {"low": True, "high": True}
+        assert {name: math.isnan(x) for name, x in interval()(found).items()} == expected
 
 
 def test_two_clusters_have_an_interval(interval):

@@ -52,9 +52,8 @@ def test_a_comma_is_between_a_metric_and_its_filter(tmp_path, refused, typed):
 def test_labels_that_could_be_asked_for_are_named(tmp_path, refused):
     mixed(tmp_path / "x")
     text = refused("estimate", tmp_path / "x", "--task", "qa", "--groups", "passage")
-    assert (
-        "they have doc_hash, target_hash, doc.id, doc.passage; did you mean 'doc.passage'" in text
-    )
+    said = "they have doc_hash, target_hash, doc.id, doc.passage; did you mean 'doc.passage'"
+    assert said in text
     kept = es.estimate_logs(es.read_log(tmp_path / "x", labels="doc.passage"), task="qa")
     assert "items come from 2 passages but count as independent," in str(kept)
     assert 'give groups="doc.passage"' in str(kept)
@@ -89,9 +88,8 @@ def test_a_log_without_samples_is_named_where_a_second_system_lacks(tmp_path, re
     one, other = (log_files.written(tmp_path / name, log_files.inspect_log("CI", task=name[0]))
                   for name in ("x.json", "y.json"))  # fmt: skip
     text = refused("compare", one, other)
-    assert (
-        f"{one} and {other} all belong to it: if they are different systems, give them na" in text
-    )
+    said = f"{one} and {other} all belong to it: if they are different systems, give them na"
+    assert said in text
     shutil.rmtree(tmp_path / "x" / "b")
     mixed(tmp_path / "x" / "b", model="m/b")
     next((tmp_path / "x" / "b").rglob("samples_qa*")).unlink()

@@ -184,9 +184,8 @@ def test_missing_scores_are_counted_and_left_out_of_means(read, nothing):
 def test_of_many_systems_some_are_named_that_miss_scores(read):
     many = [(f"S{i}", "1", 1, "m", "d") for i in range(6)] + [("all", "1", 1, "m", "d")]
     run = read(text_of([*many, ("all", "2", 1, "m", "d"), ("none", "2", "", "m", "d")], HEADER))
-    assert run.incomplete[Key("", "m")] == (
-        "6 of 14 scores are missing (1 of S0, 1 of S1, 1 of S2 and others of 3 more)"
-    )
+    expected = "6 of 14 scores are missing (1 of S0, 1 of S1, 1 of S2 and others of 3 more)"
+    assert run.incomplete[Key("", "m")] == expected
     assert run.skipped == ("m of none, which has no score",)
 
 
@@ -299,10 +298,8 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
         "prompt_hash": "7f",
     }
     assert len(table.labels["source_hash"][0]) == 16
-    assert [line.split(":")[0] for line in run.skipped] == [
-        "column 'colour', which is text",
-        "column 'time'",
-    ]
+    expected = ["column 'colour', which is text", "column 'time'"]
+    assert [line.split(":")[0] for line in run.skipped] == expected
     (table,) = read(text, labels=["colour", "domain"]).tables.values()
     assert (table.labels["colour"], table.labels["domain"]) == (("red",), ("news",))
     refuses(r"scores.csv: the items have no label 'shape'; they", read, text, labels="shape")

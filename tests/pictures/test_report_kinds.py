@@ -220,9 +220,8 @@ def test_by_domain_many_pairs_are_one_folded_table_a_metric():
     result = es.compare(scores, metrics=es.Mean("m"), n_resamples=99).by(np.arange(120) % 3)
     ((name, (table,)),) = folded_tables(result).items()
     assert name == "m: f against each of the others, by stratum"
-    assert [row[:3] for row in table.rows[:4]] == [
-        ("f", "a", x) for x in ("0", "1", "2", "all 3 strata")
-    ]
+    expected = [("f", "a", x) for x in ("0", "1", "2", "all 3 strata")]
+    assert [row[:3] for row in table.rows[:4]] == expected
     assert len(table.rows) == 5 * 4
     page = document(result)
     assert page.count("<details>") == 1

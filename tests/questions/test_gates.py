@@ -329,9 +329,8 @@ def test_the_total_alone_decides_where_it_alone_is_asked(aggregate):
     found = es.gate(*sides, **options, on="total")
     *rows, total = found
     assert (found.verdict, found.exit_code, total.verdict) == ("passed", 0, "passed")
-    assert {(c.verdict, c.reason, c.pvalue_failed_adjusted, c.needed) for c in rows} == {
-        ("not asked", "", None, None)
-    }
+    expected = {("not asked", "", None, None)}
+    assert {(c.verdict, c.reason, c.pvalue_failed_adjusted, c.needed) for c in rows} == expected
     # Tasks have the same numbers, and the total the same test, of which there is one.
     assert [c.difference for c in found] == [c.difference for c in of_all]
     assert (total.n_checks, total.pvalue_failed_adjusted) == (1, total.pvalue_failed)

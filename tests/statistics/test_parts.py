@@ -33,9 +33,8 @@ def test_parts_have_the_numbers_of_the_whole(small, whole):
     at = [1, 2, 0]
     turned = replace(parts[1], values=parts[1].values[at], systems=[SYSTEMS[i] for i in at])
     assert es.concatenate([parts[0], turned, parts[2]]) == replace(whole, fingerprint=None)
-    assert es.concatenate([whole]) == replace(
-        whole, fingerprint=es.concatenate([whole]).fingerprint
-    )
+    expected = replace(whole, fingerprint=es.concatenate([whole]).fingerprint)
+    assert es.concatenate([whole]) == expected
     repeats = np.random.default_rng(0).random((1, 4, 3)) + 1
     trials = es.SegmentStatistics(np.ones((1, 4, 2)), ["A"], es.Mean("m"), repeats=repeats)
     stacked = es.concatenate([trials.select([0, 1, 2]), trials.select([3])])
@@ -89,9 +88,8 @@ def test_files_of_parts_are_stacked_on_the_command_line(
         out = capsys.readouterr().out
         assert code == 0
         tables.append(out.split("\n\n")[0])
-        assert ("are parts of one test set of 60 segments, in this order" in out) == (
-            len(files) > 5
-        )
+        said = "are parts of one test set of 60 segments, in this order"
+        assert (said in out) == (len(files) > 5)
     assert tables.count(tables[0]) == 4
     es.SegmentStatistics([[[1, 1], [0, 1]]], ["A"], es.Mean("m")).save("x.npz")
     for files, message in (
