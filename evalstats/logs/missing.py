@@ -358,17 +358,22 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
 def _lacking_answers(pivot: Pivot) -> Iterator[Note]:
     """Yield a caution if a system lacks answers to items that have others, more than chance.
 
-    A system's usual number of answers is the number that most of its items have.
+    A system's usual number of answers is the largest of an item if this is the same for all
+    systems, and otherwise the number that most of its items have.
     """
+    parts = [part.rows for part in pivot.parts]
+    if not all(len(part.items.epochs) for part in parts):
+        return
+    scored = [Counter(compress(part.items.ids, (~part.is_gone).tolist())) for part in parts]
+    largest = {max(n_scored.values(), default=0) for n_scored in scored}
     lacking, sizes = [], []
-    for part in pivot.parts:
-        items, scored = part.rows.items, ~part.rows.is_gone
-        if not len(items.epochs):
-            return
-        n_scored = Counter(compress(items.ids, scored.tolist()))
+    for part, n_scored in zip(parts, scored, strict=True):
         (usual, _), *_ = Counter(n_scored.values()).most_common(1) or [(0, 0)]
-        lacking.append(sum(max(usual - n_scored[item], 0) for item in dict.fromkeys(items.ids)))
-        sizes.append(usual * len(dict.fromkeys(items.ids)))
+        if len(parts) > 1 and len(largest) == 1:
+            (usual,) = largest
+        items = dict.fromkeys(part.items.ids)
+        lacking.append(sum(max(usual - n_scored[item], 0) for item in items))
+        sizes.append(usual * len(items))
     if len(lacking) == 1:
         said = f"{pivot.parts[0].rows.system} lacks {lacking[0]:,} of {sizes[0]:,} answers"
         said = f"{said}, and they may differ from the others" if lacking[0] else ""
@@ -376,8 +381,9 @@ def _lacking_answers(pivot: Pivot) -> Iterator[Note]:
         systems = [part.rows.system for part in pivot.parts]
         said = lacking_unlike(systems, lacking, sizes, unit="answer")
     if said:
-        advice = '; if an answer that crashed is in the file without a score, missing="failure" '
-        yield Note("trials", f"{pivot.key}: {said}", f"{advice}counts it as failed.", "missing")
+        advice = '; if they crashed, keep their rows without a score, and missing="failure" counts '
+        advice += "them as failed."
+        yield Note("trials", f"{pivot.key}: {said}", advice, "missing")
 
 
 def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
@@ -416,7 +422,6 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
                 "what all have with ",
                 Argument("missing", "intersect"),
-                *(_FAILING if _are_binary(pivot) else ()),
             )
 
 

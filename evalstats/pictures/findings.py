@@ -66,7 +66,8 @@ def told(
 def unsaid(notes: Sequence[str], findings: Sequence[Finding]) -> list[str]:
     """Return the notes with more information than a finding."""
     lines = [line for finding in findings for line in (finding.said, *finding.lines)]
-    said = [line.lower() for line in lines if line]
+    # A line that is only a p-value is in many notes.
+    said = [line.lower() for line in lines if line and not line.startswith("p ")]
     return [
         note
         for note in notes

@@ -271,3 +271,13 @@ def test_runs_are_only_offered_if_they_are_possible(tmp_path):
         assert "averaged; the item is the unit" in notes
         assert ('(epochs="runs" includes their spread)' in notes) == (missing == "")
     assert es.compare_logs(paths, epochs="runs", n_resamples=99)
+
+
+def test_answers_that_are_lacking_are_counted_beside_the_largest_number_of_all(tmp_path):
+    """Defect: with a fifth of three trials gone, most items had two, and few answers lacked."""
+    rows = ["system,item,trial,passed"]
+    for i, trial in np.ndindex(60, 3):
+        rows += [f"A,{i},{trial},1"] + [f"B,{i},{trial},1"] * (trial < 2 or i < 20)
+    (tmp_path / "runs.csv").write_text("\n".join(rows) + "\n")
+    notes = " ".join(es.compare_logs(tmp_path / "runs.csv", n_resamples=99).notes)
+    assert "B lacks 40 of 180 answers and A 0 of 180" in notes
