@@ -534,16 +534,14 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
     if names is None:
         if again := [path for i, path in enumerate(paths) if places[i] in places[:i]]:
             raise InputError(f"{again[0]} is given more than once; give --names")
-    elif len(names) != len(paths) or len(set(names)) < len(names):
-        is_again = len(names) == len(paths)
-        more = (
-            "; for several runs of a system, give a table with a column 'run'" if is_again else ""
-        )
+    elif len(names) != len(paths):
         raise InputError(
-            f"--names needs a different name for each of the {len(paths)} logs, got "
-            f"{' '.join(names)}{more}"
+            f"--names needs a name for each of the {len(paths)} logs, got {len(names)}"
         )
-    logs = paths if names is None else dict(zip(names, paths, strict=True))
+    logs: Any = paths
+    if names is not None:
+        # Logs with one name are the runs of a system.
+        logs = {name: [p for n, p in zip(names, paths, strict=True) if n == name] for name in names}
     wanted |= {"paired": not options.unpaired, "called_apart": True}
     merged = joined(logs, labels=of_items, **wanted)
     tables: Iterable[object] = chain.from_iterable(merged.tasks.values())

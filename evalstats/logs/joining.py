@@ -100,7 +100,8 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
     ----------
     logs : sequence or mapping of Log, path or frame, or one of them
         Logs of at least two systems, in any number of files and folders; logs of one system on
-        different tasks are joined. A mapping gives names to logs of one system each.
+        different tasks are joined. A mapping gives names to logs of one system each; a list as a
+        value has the logs of its runs.
     task, metric, filter : str or sequence of str, optional
         What to compare, with shell patterns; by default everything.
     system : str or sequence of str, optional

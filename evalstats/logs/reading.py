@@ -6,8 +6,11 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from evalstats.checks import also_called, label, listed, meant
 from evalstats.designs.arenas.battles import columns_of_battles
@@ -16,7 +19,7 @@ from evalstats.logs.formats import FORMATS, arenas, tables
 from evalstats.logs.formats.tables import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_trials
-from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, direction, matches
+from evalstats.logs.rows import Items, Key, Rows, as_directions, check_patterns, direction, matches
 from evalstats.logs.sources import Source, differing, readable, without_suffix
 from evalstats.metrics import Mean
 from evalstats.results.records import first_few
@@ -25,7 +28,7 @@ from evalstats.text.references import table_columns
 
 #: A log, or its path; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
-Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
+Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog | Sequence[OneLog]]
 #: Number of files of a folder to examine for an error message.
 _LOOKED_AT = 20
 
@@ -208,8 +211,12 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
     if isinstance(logs, (str, os.PathLike, Log)) or table_columns(logs) is not None:
         logs = [logs]
     if isinstance(logs, Mapping):
-        names = [label(name, "names of logs") for name in logs]
-        sources = list(logs.values())
+        by_name = {
+            label(name, "names of logs"): value if isinstance(value, (list, tuple)) else [value]
+            for name, value in logs.items()
+        }
+        names = [name for name, runs in by_name.items() for _ in runs]
+        sources = list(chain.from_iterable(by_name.values()))
     elif isinstance(logs, Sequence):
         names, sources = [""] * len(logs), list(logs)
     else:
@@ -224,8 +231,61 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
     )
     given = [name for name, log in parts if log.rows]
     kept = of_metrics([log for _, log in parts if log.rows])
-    named = zip(given, kept, strict=True)
-    return [_named(log, name) if name else log for name, log in named], left_out
+    named = [_named(log, name) if name else log for name, log in zip(given, kept, strict=True)]
+    runs = {name: [log for log, n in zip(named, given, strict=True) if n == name] for name in given}
+    return (list(map(as_runs, runs.values())) if all(given) else named), left_out
+
+
+def as_runs(logs: Sequence[Log]) -> Log:
+    """Return the log of one system from logs that each have one run of it."""
+    if len(logs) == 1:
+        return logs[0]
+    if len({log.path for log in logs}) < len(logs):
+        raise InputError(
+            f"{logs[0].path} is given more than once; give a different log for each run"
+        )
+    by_key = [{one.key: one for one in log.rows} for log in logs]
+    rows = []
+    for key in dict.fromkeys(chain.from_iterable(by_key)):
+        if gone := [log.path for log, known in zip(logs, by_key, strict=True) if key not in known]:
+            raise InputError(f"{gone[0]} has no scores of {key}, but other runs of the system have")
+        parts = [known[key] for known in by_key]
+        if again := [part.path for part in parts if len(part.items.epochs)]:
+            raise InputError(f"{again[0]} has several answers per item; give it as a single log")
+        rows.append(_run_after_run(parts))
+    return replace(logs[0], rows=tuple(rows), group_scores={}, skipped=())
+
+
+def _run_after_run(parts: Sequence[Rows]) -> Rows:
+    """Return the rows of several runs on one task as one, with the numbers of the runs."""
+    first, all_items = parts[0], [part.items for part in parts]
+    sizes = [len(items.ids) for items in all_items]
+
+    def together(of_runs: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, list[str]]:
+        shared = [name for name in of_runs[0] if all(name in known for known in of_runs)]
+        return {name: [x for known in of_runs for x in known[name]] for name in shared}
+
+    items = Items.of(
+        first.path,
+        [name for items in all_items for name in items.ids],
+        together([items.labels for items in all_items]),
+        np.repeat(range(len(parts)), sizes).tolist(),
+        together([items.texts for items in all_items]),
+        first.items.paths,
+    )
+    marks = [
+        x.is_failed if x.is_failed is not None else np.zeros(len(x.values), bool) for x in parts
+    ]
+    is_failed = np.concatenate(marks)[items.order]
+    return replace(
+        first,
+        items=replace(items, are_runs=True),
+        values=np.concatenate([part.values for part in parts])[items.order],
+        reported=None,
+        lacking="; ".join(dict.fromkeys(part.lacking for part in parts if part.lacking)),
+        is_failed=is_failed if np.any(is_failed) else None,
+        failed="; ".join(part.failed for part in parts if part.failed),
+    )
 
 
 def of_metrics(logs: list[Log]) -> list[Log]:

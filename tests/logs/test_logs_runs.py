@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.cli import main
 from evalstats.logs.pivot import epochs_differ
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import Caution
-from tests.helpers import cases
+from tests.helpers import cases, refuses
 
 
 def frame(seed=3, called="seed", deviation=0.03, n=60, runs=(3, 3), tasks=("",), noise=0.1):
@@ -191,3 +192,48 @@ def test_equal_systems_seldom_differ(n_runs, deviation):
         for seed in range(200)
     ]
     assert sum(p <= 0.05 for p in found) <= 14 + 4 * 3.6
+
+
+def run_files(folder):
+    """Write each run of `frame` into a file; return the files by system, and one of all rows."""
+    rows, files = frame(), {}
+    for row in rows:
+        path = folder / f"{row['model']}{row['seed']}.csv"
+        if path not in files.setdefault(row["model"], []):
+            files[row["model"]].append(path)
+            path.write_text("item,domain,acc\n")
+        with path.open("a") as file:
+            file.write(f"{row['item']},{row['domain']},{row['acc']!r}\n")
+    whole = folder / "whole.csv"
+    lines = [",".join(map(str, row.values())) for row in rows]
+    whole.write_text("\n".join([",".join(rows[0]), *lines]) + "\n")
+    return files, whole
+
+
+def test_a_log_for_each_run_is_as_one_table_with_a_column_of_runs(tmp_path, capsys):
+    files, whole = run_files(tmp_path)
+    options = {"n_resamples": 99, "groups": "domain"}
+    expected = es.compare_logs(whole, **options)
+    for by_name in (files, {name: tuple(paths) for name, paths in files.items()}):
+        result = es.compare_logs(by_name, **options)
+        assert result.differences == expected.differences
+        assert result.estimates == expected.estimates
+    names = ["--names", *(name for name, paths in files.items() for _ in paths)]
+    paths = [path for paths in files.values() for path in paths]
+    texts = []
+    for given in ([whole], [*paths, *names]):
+        call = ["compare", *map(str, given), "--groups", "domain", "--resamples", "99"]
+        assert main(call) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1]
+
+
+def test_logs_that_are_no_runs_of_one_system_are_refused(tmp_path):
+    (first, second, third), others = run_files(tmp_path)[0].values()
+    message = "A1.csv is given more than once; give a different log for each run"
+    refuses(message, es.compare_logs, {"A": [first, first], "B": others})
+    third.write_text(third.read_text().replace("acc", "bleu"))
+    message = "A3.csv has no scores of acc, but other runs"
+    refuses(message, es.compare_logs, {"A": [first, second, third], "B": others})
+    message = "whole.csv has several answers per item|whole.csv has 2"
+    refuses(message, es.compare_logs, {"A": [first, tmp_path / "whole.csv"], "B": others})
