@@ -379,7 +379,7 @@ def _are_logs(sides: Sequence[Any]) -> bool:
     if any(are_logs) and not all(are_logs):
         raise InputTypeError(
             "hypotheses and baseline must both be a Log, a path or a frame, or neither; the "
-            "baseline can be a name if hypotheses are a mapping, or statistics, of both"
+            "baseline can be a name if hypotheses are a mapping, or statistics, of both systems"
         )
     return all(are_logs)
 

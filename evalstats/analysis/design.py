@@ -315,10 +315,15 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
         return Aggregate("macro", (1 / len(labels),) * len(labels))
     if isinstance(given, Mapping):
         one = {"strata": "stratum", "tasks": "task"}[what]
-        for which, known, others in (("lacks", labels, given), ("has unknown", given, labels)):
+        for which, known, others in (
+            ("lacks the", labels, given),
+            ("has the unknown", given, labels),
+        ):
             odd = [label for label in known if label not in others]
             if odd:
-                raise InputError(f"aggregate {which} {odd[0]!r}; it needs a weight for each {one}")
+                raise InputError(
+                    f"aggregate {which} {one} {odd[0]!r}; give a weight for each {one}"
+                )
         weights = np.array([real(given[label], f"aggregate[{label!r}]", 0.0) for label in labels])
         if not np.all(weights > 0):
             raise InputError("weights in aggregate must be above 0; leave the segments out instead")

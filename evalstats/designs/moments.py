@@ -751,15 +751,16 @@ def _as_row(
             argument="row",
         )
     known: dict[str, Any] = dict(zip(names, values, strict=True))
-    where = "" if known["stratum"] is None else f" of stratum {known['stratum']!r}"
+    where = "" if known["stratum"] is None else f"of stratum {known['stratum']!r}"
     if not known["n"]:
         raise InputError("shows that the query found no segments", argument="row")
-    for name, why in (
-        ("n_null", "rows of the table contain a null; leave them out with WHERE, or fill them in"),
-        ("n_split", "groups lie in several strata; each group must lie in one"),
+    for name, unit, why in (
+        ("n_null", "row", "with a null; leave such rows out with WHERE, or fill them in"),
+        ("n_split", "group", "in several strata; each group must lie in one"),
     ):
         if known[name]:
-            raise InputError(f"shows{where} that {int(known[name]):,} {why}", argument="row")
+            what = f"{counted(int(known[name]), unit)} {why}"
+            raise InputError(f"{where}: the query found {what}", argument="row")
     try:
         numbers = np.array([float(known[name]) for name in names[2:]])
     except (TypeError, ValueError) as error:

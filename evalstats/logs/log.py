@@ -415,7 +415,7 @@ def log_of(
         if np.any(np.nan_to_num(one.values)) if is_mean else not np.all(one.is_gone):
             by_system[one.key, one.system] = replace(one, path=one.path or str(path))
         else:
-            left.append(f"{one.key} of {one.system}, which has no score")
+            left.append(f"{one.key} of {one.system}, because it has no score")
     kept = tuple(sorted(by_system.values(), key=lambda one: natural(one.key.task)))
     of_key: dict[Key, list[ItemScores]] = {}
     for one in kept:

@@ -185,7 +185,7 @@ def test_strata_of_one_unit_are_drawn_as_one():
     ({"groups": [1, 2, "2", 3]}, "2 .*different labels but look the same; give all labels"),
     ({"groups": [1, 2, 2, 3]}, r"group 2 is in 'x' \(segment 1\) and in 'y' \(segment 2\)"),
     ({"strata": None, "aggregate": "macro"}, "aggregate='macro' needs strata"),
-    ({"aggregate": {"x": 1}}, "aggregate lacks 'y'"),
+    ({"aggregate": {"x": 1}}, "aggregate lacks the stratum 'y'"),
     ({"aggregate": {"x": 1, "y": float("nan")}}, r"aggregate\['y'\] must be a finite"),
 )
 def test_bad_input(options):

@@ -316,7 +316,7 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, refused):
             assert scores(found) == pytest.approx(scores(expected), abs=1e-12)
     for named, message in (
         (["left=model_a"], "needs columns model_a, model_b and winner, got .* --columns left=mod"),
-        (["left=model_a", "right=score"], "columns of battles are model_a, model_b, winner or"),
+        (["left=model_a", "right=score"], "columns of battles must be model_a, model_b, winner or"),
         (["left=model_a", "Left=model_b"], "has no column 'Left'; .* did you mean 'left'"),
     ):
         assert re.search(message, refused("compare", tmp_path / "arena.csv", "--columns", *named))
@@ -368,7 +368,7 @@ def test_scales_are_refused_where_there_are_no_battles(tmp_path, refused):
 
 
 def test_systems_without_a_battle_between_them_are_told(path, refused):
-    said = "battles do not include two of these systems against each other: m3"
+    said = "battles must have two of these systems against each other: m3"
     assert said in refused("rank", path, "--systems", "m3")
 
 

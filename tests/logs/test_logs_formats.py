@@ -191,7 +191,10 @@ def test_score_files_have_blocks_of_systems(tmp_path):
     human = folder / "en-de.mqm.seg.score"
     human.write_text(log_files.seg_scores({"sysA": [-0.5, -1], "refA": ["None", "None"]}))
     log = es.read_log(human)
-    assert (log.systems, log.skipped) == (("sysA",), ("en-de.mqm of refA, which has no score",))
+    assert (log.systems, log.skipped) == (
+        ("sysA",),
+        ("en-de.mqm of refA, because it has no score",),
+    )
 
 
 # meeteval

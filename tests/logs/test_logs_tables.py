@@ -186,7 +186,7 @@ def test_of_many_systems_some_are_named_that_miss_scores(read):
     run = read(text_of([*many, ("all", "2", 1, "m", "d"), ("none", "2", "", "m", "d")], HEADER))
     expected = "6 of 14 scores are missing (1 of S0, 1 of S1, 1 of S2 and others of 3 more)"
     assert run.incomplete[Key("", "m")] == expected
-    assert run.skipped == ("m of none, which has no score",)
+    assert run.skipped == ("m of none, because it has no score",)
 
 
 def test_segments_numbered_within_documents(read):
@@ -315,7 +315,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ('system,id,score\nA,1,"0,5"\n', r"line 2: 'score' must be .* got '0,5'"),
     ("system,id,score\nA,1,1\n,2,1\n", r"line 3: 'system' must be the name of a system, got ''"),
     ("system,id,score\nA,,1\n", r"line 2: 'id' must be the name of a segment, got ''"),
-    ("system,id,score\nA,1,1\nA,2,1,4\n", r"line 3 has 4 cells, but the header names 3"),
+    ("system,id,score\nA,1,1\nA,2,1,4\n", r"line 3 must have 3 cells, one per column of the header, got 4"),
     ('system,id,score\nA,"1,1\n', r"line 2: unexpected end of data"),
     ('system,id,score\nA,"1"x,1\n', r"line 2: .*expected after"),
     ("system,id,score\nA,1,1\nA,2,1\nA,1,2\n",
@@ -487,7 +487,7 @@ def test_wmts_assessments_are_separated_by_blanks(tmp_path):
     assert log.tables["", "Z.SCR", ""].values[1, :, 0].tolist() == [-0.1, -0.2, -0.3]
     assert es.compare_logs(log, metric="Z*", n_resamples=9).estimates[0].higher_is_better
     path.write_text("\n".join([*lines, "A 4 1"]))
-    refuses("line 8 has 3 cells, but the header names 5", es.read_log, path)
+    refuses("line 8 must have 5 cells, one per column of the header, got 3", es.read_log, path)
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "csv", None])

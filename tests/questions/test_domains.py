@@ -161,7 +161,7 @@ def test_what_cannot_be_taken_apart_is_refused():
     for call, message in (
         (lambda: result.by(["x"] * 80), "by needs at least 2 strata, but all segments are in 'x';"),
         (lambda: result.by(domain[:-1]), "by has 79 labels"),
-        (lambda: result.by("domain"), "by='domain' is not a label of the segments; they have none"),
+        (lambda: result.by("domain"), "by='domain' is not a label of the segments; they have no labels"),
         (lambda: result.by(["x", *["y"] * 79]), "at least 2 segments are needed.* got 1"),
         (lambda: result.by(domain).by(domain), "by splits one task, but there are several, which already have their own rows; leave it out, or compare one task"),
         (lambda: es.compare(moments).by(domain), "by needs the statistics of every segment"),

@@ -404,17 +404,17 @@ def linked(table: BattleTable) -> BattleTable:
             break
         for i in np.flatnonzero(~bounded):
             n, result = int(won[i] + lost[i]), "won" if won[i] else "lost"
-            result = f"{result} all of {n:,}" if n else "has none with those left"
+            result = f"{result} all of {n:,}" if n else "no battles with the remaining systems"
             gone.append(f"{table.systems[left[i]]} ({result})")
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
     if not len(table.points):
         raise InputError(
-            f"do not include two of these systems against each other: {_few(table.systems)}",
+            f"must have two of these systems against each other: {_few(table.systems)}",
             argument="battles",
         )
     if len(left) < 2:
         raise InputError(
-            f"have no finite strengths, since no two systems have won against each other: "
+            f"have no finite strengths, because no two systems have won against each other: "
             f"{_few(gone)}; give more battles",
             argument="battles",
         )

@@ -135,7 +135,7 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     check_named(table.path, list(table.cells), roles)
     if others := [str(role) for role in roles.values() if role not in (*OF_BATTLES, "label", None)]:
         raise InputError(
-            f": columns of battles are {', '.join(OF_BATTLES)} or label, got {', '.join(others)}",
+            f"of battles must be {', '.join(OF_BATTLES)} or label, got {', '.join(others)}",
             argument="columns",
         )
     cells = {c: table.cells[c] for c in table.cells if roles.get(c, "") in ("", "label")}

@@ -197,8 +197,8 @@ def of_csv(path: Path, suffix: str) -> Columns:
             lines.append(reader.line_num)
             if len(row) != len(rows[0]):
                 raise InputError(
-                    f"{path}, line {lines[-1]} has {len(row)} cells, but the header names "
-                    f"{len(rows[0])} columns"
+                    f"{path}, line {lines[-1]} must have {len(rows[0])} cells, one per column of "
+                    f"the header, got {len(row)}"
                 )
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from None
