@@ -240,9 +240,9 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
         how = f"averaged; the {unit} is the unit"
         how += ' (epochs="runs" includes their spread)' if _may_be_runs(pivot) else ""
         if isinstance(pivot.metric, Trials):
-            how = f"as trials of the {unit}, with the {unit} as the unit"
+            how = f"counted as trials; the {unit} is the unit"
         elif pivot.parts[0].n_runs > 1:
-            how = 'as runs of the system, with their spread (epochs="mean" averages them)'
+            how = 'as runs of the system, whose spread is included (epochs="mean" averages them)'
         n = counted(len(pivot.ids), unit)
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))

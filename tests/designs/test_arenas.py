@@ -231,7 +231,7 @@ def test_win_rates_of_two_systems():
     assert result["new"].pvalue == pytest.approx(2 * norm.sf(15 / 45**0.5))
     ties = es.wins([*rows, *[("old", "new", "tie (bothbad)")] * 5])
     assert scores(ties)["new"] == 32.5 / 50
-    assert '5 of all 50 battles are "both bad", which is a tie.' in ties.notes
+    assert '5 of 50 battles are "both bad" and count as ties.' in ties.notes
     refuses("preferences must be of two systems, got 6: m0, m1", es.wins, fixed())
 
 
@@ -478,7 +478,7 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, typ
     first = np.array([w == "a" for *_, w in rows])
     share, of_groups = np.mean(first), np.bincount(groups, first - np.mean(first))
     half = 1.96793 * np.sqrt(np.sum(of_groups**2) * 300 / 299) / 900
-    note = f"Shown first, systems won {share:.3f} [{share - half:.3f}, {share + half:.3f}] of the"
+    note = f"Systems shown first won {share:.3f} [{share - half:.3f}, {share + half:.3f}] of the"
     assert [x[: len(note)] for x in es.arena(rows, groups=groups, **fast).notes].count(note) == 1
     # Names of winners say nothing of the order, which a file keeps.
     path = tmp_path / "arena.csv"
@@ -489,7 +489,7 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, typ
     out = " ".join(typed("rank", path, "--verbose").split())
     assert "of the battles; show each pair in both orders equally often." in out
     pair = [row for row in rows if set(row[:2]) <= {"m0", "m1"}]
-    assert any(x.startswith("Shown first, systems won") for x in es.wins(pair, **fast).notes)
+    assert any(x.startswith("Systems shown first won") for x in es.wins(pair, **fast).notes)
     # Both games of a judge are one battle, and one order of all pairs says nothing.
     judged = [
         {"question_id": i, "model_1": a, "model_2": b, "g1_winner": w, "g2_winner": w}

@@ -292,7 +292,7 @@ def position_notes(table: BattleTable, units: Units, options: Options) -> tuple[
     error, _, degrees = grouped(units, moves)
     low, high = student.interval(share, error, degrees, options.alpha)
     more = "" if low <= 0.5 <= high else "; show each pair in both orders equally often"
-    return (f"Shown first, systems won {share:.3f} [{low:.3f}, {high:.3f}] of the battles{more}.",)
+    return (f"Systems shown first won {share:.3f} [{low:.3f}, {high:.3f}] of the battles{more}.",)
 
 
 def _label_notes(
@@ -429,5 +429,7 @@ def linked(table: BattleTable) -> BattleTable:
         )
     if not gone:
         return table
-    note = f"Left out with their battles, since their strengths cannot be estimated: {_few(gone)}."
+    note = (
+        f"Left out with their battles, because their strengths cannot be estimated: {_few(gone)}."
+    )
     return replace(table.part(left), notes=(note, *table.notes))

@@ -356,4 +356,4 @@ def both_bad_notes(winners: Sequence[Any]) -> tuple[str, ...]:
     """Return how many battles were bad on both sides, if any."""
     bad = {written for written in set(map(str, winners)) if plain(written) in _BOTH_BAD}
     n = sum(str(winner) in bad for winner in winners) if bad else 0
-    return (f'{n:,} of all {len(winners):,} battles are "both bad", which is a tie.',) if n else ()
+    return (f'{n:,} of {len(winners):,} battles are "both bad" and count as ties.',) if n else ()
