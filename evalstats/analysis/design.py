@@ -140,7 +140,7 @@ def refuse_crossed(units: Units, asking: str) -> None:
     """Refuse questions that do not support groups with two labels."""
     if len(units.sides) > 1:
         raise InputError(
-            f"{asking} takes one label per segment, got two "
+            f": {asking} takes one label per segment, got two "
             f"({', '.join(side.unit for side in units.sides)}); give one",
             argument="groups",
         )

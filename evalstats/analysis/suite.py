@@ -283,7 +283,7 @@ def _as_groups(
     for name in groups:
         if name not in tasks:
             raise InputError(
-                f"has unknown task {name!r}; tasks are {', '.join(tasks)}", argument="groups"
+                f"has the unknown task {name!r}; tasks are {', '.join(tasks)}", argument="groups"
             )
     return {
         name: listed(labels, f"groups[{name!r}]", "labels, one per segment")

@@ -430,7 +430,7 @@ LAW, TWO = TASKS["law"], marks([[1, 0]] * 2)
      "'micro' needs one metric"),
     (TASKS, {"aggregate": dict.fromkeys(SIZES, 0)}, "weights .* above 0"),
     (TASKS, {"groups": [1, 2]}, "groups must be a mapping"),
-    (TASKS, {"groups": {"maths": [1]}}, "groups has unknown task 'maths'"),
+    (TASKS, {"groups": {"maths": [1]}}, "groups has the unknown task 'maths'"),
     (TASKS, {"groups": {"law": "ab"}}, r"groups\['law'\] must be a list of labels"),
     error=(InputError, InputTypeError),
 )  # fmt: skip

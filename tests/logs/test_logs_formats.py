@@ -258,7 +258,7 @@ WRONG = {
     ("x.seg.score", "\n", "holds no scores"),
     ("x.txt", "1\n" * 3000 + "x\n", "line 3001 must be a number such as 0.5, got 'x'"),
     ("x.txt", "a\n1\n", "x.txt does not have one of the known formats"),
-    ("x.log", "a\tSegment 1\tscore: 0.5\n", "segment 1 of 'a' comes after 0 others"),
+    ("x.log", "a\tSegment 1\tscore: 0.5\n", "the next segment of 'a' must be 0, got 1"),
     ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
     ("x.json", '{"a": 1', "is not JSON, or cut short"),
     ("x.json", '{"a": 1, "b": 2, "a": 1}', "has 'a' twice"),

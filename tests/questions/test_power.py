@@ -386,7 +386,7 @@ def test_of_many_pairs_those_are_shown_that_need_most():
 
 
 @bad_cases(
-    ({"difference": -1}, "difference must be above 0, got -1: it is a size"),
+    ({"difference": -1}, "difference must be above 0, got -1: give its size only"),
     ({"power": 0.05}, "between the significance level 0.05, .* got 0.05"),
     ({"significance_level": 1e-300}, "significance_level must be at least 1e-100, .* 1e-300"),
     ({"n_segments": 1}, "n_segments must be at least 2, got 1"),

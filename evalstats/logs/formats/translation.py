@@ -113,9 +113,8 @@ def _printed(path: Path) -> dict[str, list[dict[str, Any]]]:
             name, segment, score = match.groups()
             n_before, where = len(systems[name]), f"{path}, line {i}"
             if n_before != int(segment):
-                after = f"{shown(name, 60)} comes after {n_before:,} others"
-                must = "give all from 0 on, in their order"
-                raise InputError(f"{where}: segment {segment} of {after}; {must}")
+                what = f"the next segment of {shown(name, 60)} must be {n_before}, got {segment}"
+                raise InputError(f"{where}: {what}; give all from 0 on, in their order")
             systems[name].append({"COMET": number(float(score), where)})
     return systems
 

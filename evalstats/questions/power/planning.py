@@ -238,7 +238,7 @@ class Question:
             )
         if size is not None and real(size, "difference", -np.inf) <= 0:
             raise InputError(
-                f"must be above 0, got {size}: it is a size; give the tested side with ",
+                f"must be above 0, got {size}: give its size only, and the tested side with ",
                 Argument("alternative", "greater"),
                 " or ",
                 Argument("alternative", "less"),
