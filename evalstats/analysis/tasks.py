@@ -550,7 +550,7 @@ def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argumen
     if not isinstance(labels, str):
         return labels
     if labels not in known:
-        names = ", ".join(known) or "none"
+        names = ", ".join(known) or "no labels"
         raise InputError(
             Argument(argument, labels), f" is not a label of the segments; they have {names}"
         )
