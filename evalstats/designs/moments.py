@@ -754,13 +754,12 @@ def _as_row(
     where = "" if known["stratum"] is None else f"of stratum {known['stratum']!r}"
     if not known["n"]:
         raise InputError("shows that the query found no segments", argument="row")
-    for name, unit, why in (
-        ("n_null", "row", "with a null; leave such rows out with WHERE, or fill them in"),
-        ("n_split", "group", "in several strata; each group must lie in one"),
-    ):
+    nulls = "row", "with a null; leave such rows out with WHERE, or fill them in"
+    splits = "group", "in several strata; each group must lie in one"
+    for name, (unit, why) in {"n_null": nulls, "n_split": splits}.items():
         if known[name]:
-            what = f"{counted(int(known[name]), unit)} {why}"
-            raise InputError(f"{where}: the query found {what}", argument="row")
+            n = counted(int(known[name]), unit)
+            raise InputError(f"{where}: the query found {n} {why}", argument="row")
     try:
         numbers = np.array([float(known[name]) for name in names[2:]])
     except (TypeError, ValueError) as error:
