@@ -212,7 +212,11 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
         logs = [logs]
     if isinstance(logs, Mapping):
         by_name = {
-            label(name, "names of logs"): value if isinstance(value, (list, tuple)) else [value]
+            label(name, "names of logs"): (
+                value
+                if isinstance(value, (list, tuple)) and table_columns(value) is None
+                else [value]
+            )
             for name, value in logs.items()
         }
         names = [name for name, runs in by_name.items() for _ in runs]
