@@ -21,7 +21,7 @@ from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.draws import NONE
 from evalstats.inference.student import kish
-from evalstats.metrics import Metric
+from evalstats.metrics import Mean, Metric
 from evalstats.results.estimates import Estimate, Estimates
 from evalstats.results.notes import (
     FEW_DIFFERING,
@@ -35,7 +35,7 @@ from evalstats.results.notes import (
 from evalstats.results.records import Caution, first_few, lacking_unlike
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics
-from evalstats.statistics.guards import FEW_EMPTY, share_and_percentage
+from evalstats.statistics.guards import FEW_EMPTY, share_and_percentage, standing_in
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import columns_of
 
@@ -395,11 +395,17 @@ def _largest(units: Units, influence: Floats, worth: float) -> tuple[int, float]
 
 
 def in_other_units(scores: Scores) -> Iterator[Caution]:
-    """Yield that a score is a percentage and another one a share, where both could be."""
+    """Yield that systems have shares and percentages, or numbers that stand for no score."""
     if scores.higher_is_better and not np.any(np.isfinite(scores.bounds)):
         sizes = dict(zip(scores.systems, scores.value.tolist(), strict=True))
         variances = (scores.units.n * x.error * x.error for x in scores.spreads)
         yield from share_and_percentage(scores.metric_name, sizes, variances)
+    means = [x for x in scores.strata if isinstance(x.metric, Mean) and x.segments.shape[2] == 2]
+    if scores.has_segments and means:
+        rows = np.concatenate([stratum.segments for stratum in means], axis=1)
+        each = zip(scores.systems, rows, strict=True)
+        values = {name: one[one[:, 1] > 0, 0].astype(float) for name, one in each}
+        yield from standing_in(scores.metric_name, values)
 
 
 def gap_notes(several: Sequence[Scores]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics.base import Correction, Floats, LabelledMetric, Metric, MetricSignature, keep
 from evalstats.results.notes import FEW, FEW_GROUPS
-from evalstats.results.records import Caution, counted, plural
+from evalstats.results.records import Caution, counted, first_few, plural
 from evalstats.statistics.extraction import Metrics, as_metrics, as_systems, depth, is_list
 from evalstats.text.references import columns_of
 
@@ -34,6 +34,9 @@ _ALL_LABELLED = (
 )
 #: The p-value below which a note warns that a judge scores labelled segments differently.
 _UNLIKE = 0.01
+#: A judge and people disagree in direction if r·√(n - 1), which is standard normal for r = 0, is
+#: below this.
+_OPPOSED = -3
 #: How many systems the note on agreement with people lists.
 _TOLD = 3
 
@@ -459,6 +462,17 @@ class JudgeAgreement(Correction):
         more = len(self.systems) - _TOLD
         rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
         yield f"{self.metric}: {who} compared with people: {'; '.join(told)}{rest}."
+        signs = zip(self.systems, (r for r, _, _ in self.correlation), strict=True)
+        opposed = [
+            f"{r:.2f} for {name}" for name, r in signs if r * (self.n_units - 1) ** 0.5 < _OPPOSED
+        ]
+        if opposed:
+            yield Caution(
+                f"{self.metric}: {who} and people disagree in direction (correlation "
+                f"{first_few(opposed, ', ')}). Is 1 the best label? Then give 6 - label if labels "
+                "are from 1 to 5. Or is 1 the best score of the judge?",
+                "labels",
+            )
         if self.unlike <= _UNLIKE:
             yield Caution(
                 f"{self.metric}: the labelled {segments} do not look like a random sample, which "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
@@ -407,8 +408,23 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
     if not np.any(pivot.is_there.all(axis=0)):
         firsts = ", ".join(f"{part.items.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
         what = f"no item is in the logs of all systems: ids begin with {firsts}"
+        what += _written_otherwise(*(part.items.ids for part in pivot.parts[:2]))
         raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
     return is_asked
+
+
+#: Blanks, and zeros in front of a number.
+_BLANKS_AND_ZEROS = re.compile(r"\s+|(?<!\d)0+(?=\d)")
+
+
+def _written_otherwise(ids: Iterable[str], others: Iterable[str]) -> str:
+    """Return that an id is the same as another one but for zeros, blanks and case, or ""."""
+    known = {_BLANKS_AND_ZEROS.sub("", other).casefold(): other for other in others}
+    for name in ids:
+        if (other := known.get(_BLANKS_AND_ZEROS.sub("", name).casefold(), name)) != name:
+            how = "write ids in one way: they differ in zeros in front, blanks or case"
+            return f"; {name!r} and {other!r} may be the same item, then {how}"
+    return ""
 
 
 def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
@@ -419,7 +435,9 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
             raise InputError(
                 f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
                 f"{int(np.sum(is_asked)):,} are missing in the log of {part.rows.system} "
-                f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
+                f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])})"
+                f"{_written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}; complete it, "
+                "or compare "
                 "what all have with ",
                 Argument("missing", "intersect"),
             )

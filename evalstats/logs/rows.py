@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -416,7 +417,8 @@ def words(name: str) -> frozenset[str]:
 _LOWER = words(
     "error errors err loss losses perplexity ppl bpb bits nll mae mse rmse ece brier ter wer cer "
     "der mer jer hter cpwer tcpwer orcwer tcorcwer mimower tcmimower dicpwer edits distance "
-    "latency runtime penalty toxicity toxic failed failure failures"
+    "latency runtime penalty toxicity toxic failed failure failures hallucination hallucinations "
+    "hallucinated harm harms harmful harmfulness bias biased"
 )
 _HIGHER = words(
     "acc accuracy bleu sacrebleu chrf comet cometkiwi xcomet bleurt bertscore gemba esa meteor "
@@ -426,6 +428,12 @@ _HIGHER = words(
 )
 #: These words only show that a column has scores.
 _ANY = words("score scores scr mark marks rating ratings")
+#: Lower is better, but a column with these words is not taken for scores beside others.
+_COSTS = words("cost costs time times duration")
+#: Before a word these mean the opposite: "not harmful", "no hallucination".
+_NOT = words("no not non")
+#: Names of columns with differences of two systems.
+_DIFFERENCES = words("delta deltas δ diff diffs difference differences change improvement gain")
 #: Names of numbers that are never scores.
 _NEVER = words(
     "id year date time timestamp length len words tokens characters chars n count index row line "
@@ -462,15 +470,22 @@ def direction(name: str, largest: float | None = None) -> bool | None:
         return None if largest is None else largest <= 0 or (None if "mqm" in stems else False)
     lower = bool(stems & _LOWER) or name.casefold() == "per"
     higher = bool(stems & _HIGHER)
+    pairs = pairwise(_WORD.findall(name.casefold()))
+    if any(first in _NOT and second in _LOWER | _HIGHER for first, second in pairs):
+        return None
     if lower or higher:
         return higher if lower != higher else None
+    if stems & _COSTS:
+        return False
     return True if stems & _ANY else None
 
 
 def is_metric(name: str) -> bool:
     """Return whether a name contains words of a metric: "mean BLEU" does, "tower" does not."""
-    is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in words(name))
-    return is_known and not is_never(name)
+    parts = words(name)
+    is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in parts)
+    is_cost = bool(parts & _COSTS) and not parts & (_LOWER | _HIGHER)
+    return is_known and not is_cost and not is_never(name)
 
 
 def noun(column: str) -> str:
@@ -491,6 +506,12 @@ def is_never(name: str) -> bool:
     """Return whether a column with this name has numbers that are not scores: "Line number"."""
     parts = words(name)
     return bool(parts) and parts <= _NEVER
+
+
+def is_difference(name: str) -> bool:
+    """Return whether a column with this name has differences of two systems: "Gain (%)"."""
+    parts = words(name)
+    return bool(parts) and parts <= _DIFFERENCES
 
 
 def as_directions(directions: object) -> dict[str, bool]:

@@ -80,13 +80,13 @@ KINDS = {"passed": "better", "failed": "worse"}
 class Caution(str):
     """A note on what may make the numbers invalid. In every form it is printed before other notes.
 
-    `kind` names the reason in a word: "labels" that are not a random sample, "missing" items,
-    "changes" between systems, "errors", "runs" that are averaged, "empty" outputs, texts that are
-    all "alike", or "unread" by the metric, other "texts" that are not what the metric takes them
-    for, a score that is "unmoved" by the outputs, a baseline at the "floor" of its scale, shares
-    and percentages on one "scale", "few" units that differ, "groups" in several strata, parts of
-    documents that count as "units", a system that was "limited" to a part of the items. It is empty
-    if a file was read.
+    `kind` names the reason in a word: "labels" that are not a random sample or oppose the judge,
+    "missing" items, "changes" between systems, "errors", "runs" that are averaged, "empty" outputs,
+    texts that are all "alike", or "unread" by the metric, other "texts" that are not what the
+    metric takes them for, a score that is "unmoved" by the outputs, a baseline at the "floor" of
+    its scale, shares and percentages on one "scale", or a number that stands for no score, "few"
+    units that differ, "groups" in several strata, parts of documents that count as "units", a
+    system that was "limited" to a part of the items. It is empty if a file was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'

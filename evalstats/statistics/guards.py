@@ -401,6 +401,41 @@ def share_and_percentage(
     yield Caution(f"{said}: give both in the same unit.", "scale")
 
 
+#: Numbers that often stand for no score.
+_STAND_INS = {sign * n for sign in (1, -1) for n in (99, 999, 9999, 99999)} | {-1, -9}
+#: Beside 0 and 1, a number below, or above, these is not a score; -1 may be one if it is more than
+#: this share of the scores of all systems.
+_LEAST, _MOST, _SHARE_STANDING = -1, 9, 0.1
+
+
+def standing_in(metric: str, scores: Mapping[str, NDArray[np.float64]]) -> Iterator[Caution]:
+    """Yield that numbers of a system, `(n,)`, may stand for no score: -1 among 0 and 1, or 999."""
+    for name, values in scores.items():
+        for odd in sorted({float(np.min(values)), float(np.max(values))}) if len(values) else ():
+            if odd not in _STAND_INS and _LEAST <= odd <= _MOST:
+                continue
+            others = np.unique(values[values != odd])
+            n, steps = int(np.sum(values == odd)), np.diff(others)
+            are_flags = np.array_equal(others, (0, 1))
+            if are_flags:
+                is_rare = n <= _SHARE_STANDING * len(values)
+                is_odd = (
+                    odd != -1 or is_rare or any(np.min(x, initial=0) >= 0 for x in scores.values())
+                )
+            elif is_odd := len(others) > 2 and n > 1 and odd in _STAND_INS:
+                gap = max(others[0] - odd, odd - others[-1])
+                is_odd = bool(gap > np.sum(steps) or (odd == -1 and gap > np.max(steps)))
+            if is_odd:
+                are = "is" if n == 1 else "are"
+                known = "0 or 1" if are_flags else f"from {others[0]:g} to {others[-1]:g}"
+                failure = '; if it is a failure, also give missing="failure"' if are_flags else ""
+                yield Caution(
+                    f"{metric}: {n:,} of {len(values):,} scores of {name} {are} {odd:g}, but the "
+                    f"others are {known}. If {odd:g} stands for no score, leave it out{failure}.",
+                    "scale",
+                )
+
+
 def check_reference_lists(outputs: Mapping[str, Any], references: object) -> None:
     """Refuse references that are lists of words, because each word would be a reference.
 

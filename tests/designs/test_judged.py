@@ -245,6 +245,23 @@ def test_a_total_and_unpaired_systems_have_the_label_too():
     assert apart["B"].test == "t"
 
 
+def cautions_on_labels(people, judge, known):
+    found = es.estimate(judge.tolist(), metric=es.Mean("q"), human=of_some(people, known), **FEW)
+    return [n for n in found.notes if getattr(n, "kind", "") == "labels"]
+
+
+def test_labels_against_the_judge_are_said():
+    people, judge, known = scores()
+    (said,) = cautions_on_labels(6 - people, judge, known)
+    assert "q: the judge and people disagree in direction (correlation -0." in said
+    assert "give 6 - label" in said
+    assert not cautions_on_labels(people, judge, known)
+    # Without any relation, or with few labels, chance explains the sign.
+    noise = np.random.default_rng(1).normal(size=(20, len(people)))
+    assert not any(cautions_on_labels(one, judge, known) for one in noise)
+    assert not cautions_on_labels(-people, judge, scores(labelled=5)[2])
+
+
 def test_the_correlation_is_pearsons():
     people, judge, known = scores()
     found = es.estimate(judge, metric=es.Mean("q"), human=of_some(people, known), **FEW)

@@ -169,14 +169,14 @@ def test_scores_of_deepeval_that_ended_with_an_error_are_missing(tmp_path):
     ([0.5, 0.5], 0.5, [True, True], None),
 )
 def test_what_passes_says_the_direction(scores, threshold, passes, higher, tmp_path):
-    content = deepeval_run(scores, threshold, name="Bias")
+    content = deepeval_run(scores, threshold, name="Tone")
     for case, success in zip(content["testCases"], passes, strict=True):
         case["metricsData"][0]["success"] = success
-    log = es.read_log(written(tmp_path / "x.json", content), metric="Bias")
+    log = es.read_log(written(tmp_path / "x.json", content), metric="Tone")
     if higher is None:
-        refuses("whether a higher or a lower Bias is better", dict, log.tables)
+        refuses("whether a higher or a lower Tone is better", dict, log.tables)
     else:
-        assert log.tables["", "Bias", ""].metric.higher_is_better is higher
+        assert log.tables["", "Tone", ""].metric.higher_is_better is higher
 
 
 def test_a_folder_of_deepeval_has_its_runs(tmp_path):

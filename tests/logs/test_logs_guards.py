@@ -411,3 +411,113 @@ def test_tables_of_objects(tmp_path, name, is_list):
     path = tmp_path / (name if not is_list else "list.json")
     path.write_text(json.dumps(rows, indent=1) if is_list else "\n".join(texts))
     assert [e.score for e in es.estimate_logs(path)] == [0.5, 0.5]
+
+
+def wide(path, rows, header="item,old,new"):
+    return lines(path, [header, *(",".join(map(str, row)) for row in rows)])
+
+
+def flags(n=120, seed=0):
+    rng = random.Random(seed)
+    return [(i, int(rng.random() < 0.6), int(rng.random() < 0.7)) for i in range(n)]
+
+
+@cases("Average", "TOTAL", "macro avg", "Mean:", "overall")
+def test_a_row_that_summarises_others_is_refused(name, tmp_path, refused):
+    path = wide(tmp_path / "x.csv", [*flags(), (name, 0.61, 0.7)])
+    said = refused("compare", path)
+    assert f"line 122 is '{name}', a summary of the rows above" in said
+    assert "delete the row" in said
+    rows = [(s, *row[:2]) for s in ("a", "b") for row in [*flags(), (name, 0.61)]]
+    refused("compare", wide(tmp_path / "y.csv", rows, "system,item,passed"))
+
+
+def test_a_row_with_such_a_word_among_others_is_an_item(tmp_path, capsys):
+    for name in ("all-1", "meaning", "Totals of 2020"):
+        path = wide(tmp_path / "x.csv", [*flags(), (name, 1, 0)])
+        assert typed(capsys, "compare", path)[0] == 0
+    path = wide(tmp_path / "x.csv", [("all", 1, 0), *flags()])
+    assert typed(capsys, "compare", path)[0] == 0
+
+
+@cases("delta", "Difference", "gain (%)", "improvement", "Δ")
+def test_a_column_of_differences_is_not_a_system(name, tmp_path, capsys):
+    rows = [(i, a, b, b - a) for i, a, b in flags()]
+    path = wide(tmp_path / "x.csv", rows, f"item,old,new,{name}")
+    code, said = typed(capsys, "compare", path)
+    assert code == 0
+    assert f"column '{name}': scores are in 'old', 'new'" in said.replace("\n", " ")
+    named = ["--columns", "item=segment", f"{name}=system_score", "old=system_score"]
+    assert typed(capsys, "compare", path, *named)[0] == 0
+    path = wide(tmp_path / "y.csv", rows, "item,delta force,new,gains")
+    assert len(es.estimate_logs(path, n_resamples=9)) == 3
+
+
+def stands_in(scores, name="x"):
+    """Return the cautions about numbers that stand for no score, of old and new scores."""
+    found = es.compare({"old": scores[0], "new": scores[1]}, metric=es.Mean(name), n_resamples=9)
+    return [note for note in found.notes if getattr(note, "kind", "") == "scale"]
+
+
+def with_odd(values, odd, every):
+    return [odd if i % every == 0 else value for i, value in enumerate(values)]
+
+
+def floats(n=120, seed=1):
+    return random.Random(seed).choices([x / 10 for x in range(400, 950)], k=n)
+
+
+def rated(n=120, seed=1, least=1, most=5):
+    return random.Random(seed).choices(range(least, most + 1), k=n)
+
+
+FLAGS = [list(column) for column in zip(*flags(), strict=True)][1:]
+
+
+@cases(
+    (FLAGS[0], -1, 10, "12 of 120 scores of new are -1, but the others are 0 or 1."),
+    (FLAGS[0], -1, 3, "40 of 120 scores of new are -1"),
+    (FLAGS[0], 73, 120, "1 of 120 scores of new is 73, but the others are 0 or 1."),
+    (floats(), 999, 25, "5 of 120 scores of new are 999, but the others are from 4"),
+    (floats(), -99, 25, "are -99"),
+    (rated(), -1, 25, "are -1, but the others are from 1 to 5. If -1 stands for no score"),
+    (rated(), 99, 25, "are 99"),
+    ([x / 100 for x in floats()], -1, 25, "are -1"),
+)
+def test_numbers_that_stand_for_no_score_are_said(values, odd, every, what):
+    (said,) = stands_in([values, with_odd(values, odd, every)])
+    assert what in said
+    assert ("missing=" in said) == (values is FLAGS[0])
+
+
+@cases(
+    FLAGS,
+    [with_odd(x, 0.5, 10) for x in FLAGS],
+    [rated(seed=i, least=-1, most=1) for i in (1, 2)],  # losses, ties and wins
+    [rated(seed=i, least=-1, most=3) for i in (1, 2)],
+    [rated(seed=i, least=0, most=2) for i in (1, 2)],
+    [[-1, -1, *rated(118, seed=i, least=-5, most=0)] for i in (1, 2)],  # errors by their weight
+    [floats(), with_odd(floats(), 99, 25)],
+    [floats(), with_odd(floats(), 999, 120)],
+    [floats(), with_odd([x * 10 for x in floats()], 1000, 9)],
+    [[-1] * 5 + [0] * 115, [0] * 120],
+    [[1] * 120, [1] * 120],
+)
+def test_no_word_on_numbers_that_are_scores(old, new):
+    assert not stands_in([old, new])
+
+
+def test_ids_that_are_written_in_two_ways_are_said(tmp_path, refused):
+    for name, forms in {
+        "'7' and '007'": ("{:03d}", "{}"),
+        "'q0' and 'Q 0'": ("q{}", "Q {}"),
+    }.items():
+        paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
+        for path, form in zip(paths, forms, strict=True):
+            wide(path, [(form.format(i), int(i % 3 == 0)) for i in range(7, 120)], "item,passed")
+            if "q" in form.lower():
+                wide(path, [(form.format(i), i % 2) for i in range(20)], "item,passed")
+        assert f"{name} may be the same item" in refused("compare", *paths)
+    wide(paths[0], [(i, 1) for i in range(9)], "item,passed")
+    wide(paths[1], [(i, 1) for i in range(7)], "item,passed")
+    assert "may be the same" not in refused("compare", *paths)

@@ -127,6 +127,8 @@ def test_sums_are_ratios(read, header, higher):
         [
             "word_perplexity", "eval_loss", "WER norm", "TER ↓", "MAE", "bits_per_byte",
             "Fluency errors", "cpWER", "error rate", "MetricX-24", "failed",
+            "hallucination_score", "Hallucination rate", "harmfulness", "bias score", "cost_usd",
+            "response time (s)",
         ],
         False,
     ),
@@ -134,10 +136,11 @@ def test_sums_are_ratios(read, header, higher):
         [
             "COMET-22-refA", "chrF++", "F1", "exact_match", "ours ↑", "score", "GEMBA-ESA",
             "loss of accuracy ↑", "rouge1", "passed", "success", "resolved", "win_rate",
+            "harmless score", "reference-free COMET", "first-time accuracy", "BLEU no case",
         ],
         True,
     ),
-    (["judge", "quality", "loss of accuracy", "tower", "year", "sum"], None),
+    (["judge", "quality", "loss of accuracy", "tower", "year", "sum", "not_harmful score"], None),
 )  # fmt: skip
 def test_directions_are_what_names_say_or_asked_for(names, higher, read):
     for name in names:

@@ -32,6 +32,7 @@ from evalstats.logs.rows import (
     Key,
     Rows,
     direction,
+    is_difference,
     is_metric,
     is_never,
     matches,
@@ -110,6 +111,9 @@ _LABELS = (
 _AGENT_TASKS = ("task", "taskname")
 #: Texts of items, only used to check that items are the same.
 _HASHED = ("source", "src", "reference", "ref", "question")
+#: Names of rows that summarise others, in tables with more items than this.
+_SUMMARY = re.compile("(macro|micro|weighted|grand)?(average|avg|mean|total|sum|overall|all)")
+_FEWEST_ROWS = 2
 #: Names of columns without scores, and of columns with only scores.
 _KNOWN = {word for lines in _ROLES.values() for line in lines for word in line.split()}
 _KNOWN |= {*_LABELS.split(), *_HASHED}
@@ -531,6 +535,9 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
         rest = [*(c for c in numeric if c not in asked_for), *sums]
         return chosen, False, left_out + _elsewhere(chosen, roles, rest)
     scores = [c for c in numeric if c in asked_for or not is_never(c)] or numeric
+    systems = [c for c in scores if not is_difference(c)]
+    if roles.system is None and len(systems) > 1:
+        scores = systems
     if not scores:
         raise InputError(
             f"{table.path} has no column of scores (numbers such as 0.5) among "
@@ -696,6 +703,11 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     # Rows without names are numbered from 1.
     rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
+    if _SUMMARY.fullmatch(plain(segments[-1])) and len(set(segments)) > _FEWEST_ROWS:
+        raise InputError(
+            f"{table.path}, {table.where(-1)} is {segments[-1]!r}, a summary of the rows above, "
+            "which would be an item: delete the row; if it is an item, give it another name"
+        )
     epochs = _epochs(table, roles.epoch or roles.run, named)
     rows, apart = _rows_by_answer(table, keys, segments, epochs, labels)
     graded = [n for n, columns in chosen.items() if all(marks(table.cells[c]) for c in columns)]
