@@ -158,7 +158,7 @@ def name_axes(axes: Axes, title: str, *below: str) -> None:
 
     names = [label.get_text() or _NUMBER for label in axes.get_yticklabels()]
     left = max(inches(name) for name in (*names, "")) + _PAD
-    left += LINE + _PAD if axes.get_ylabel() else 0.0
+    left += LINE if axes.get_ylabel() else 0.0
     # Numbers of an axis are not known before it is drawn.
     title = _lines(title, WIDTH, MEDIUM)
     style = {"weight": "bold", **font_of(title)}
