@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -35,6 +36,8 @@ FEW_EMPTY = "few empty"
 _FEWEST_EMPTY, _SHARE_EMPTY = 3, 0.05
 #: The least number of equal texts for a caution.
 _FEWEST_ALIKE = 10
+#: The least number, and the least share, of outputs with the same text, such as an error message.
+_FEWEST_REPEATED, _SHARE_REPEATED = 5, 0.05
 #: Percentages are so many times as large as shares, or more; how far an estimated variance may be
 #: above the largest one.
 _SHARES_OF, _ROUGHLY = 30, 1.1
@@ -63,7 +66,7 @@ class Marks(NamedTuple):
     pieces: int  # have marks of subwords
     decomposed: int  # an accent is a character of its own (NFD)
     many: float  # so many texts are too many to be chance
-    usual: str = ""  # the text that more than half are, if there is one
+    usual: str = ""  # the most frequent text
     none: int = 0  # stand for no text, as "nan" does
 
 
@@ -82,17 +85,18 @@ def bits_of(text: str) -> int:
     return bits
 
 
-def marks_of(texts: Iterable[str]) -> Marks:
+def marks_of(texts: Texts) -> Marks:
     """Count the marks of texts."""
     counts: Counter[int] = Counter()
-    ahead, usual = 0, ""
+    hashes = array("q")
     for text in texts:
-        # A majority text remains at the end (Boyer and Moore, 1991).
-        if not ahead:
-            usual = text
-        ahead += 1 if text == usual else -1
+        hashes.append(hash(text))
         counts[bits_of(text)] += 1
-    return _counted(counts, usual if ahead else "")
+    if not hashes:
+        return _counted(counts)
+    _, first, times = np.unique(hashes, return_index=True, return_counts=True)
+    place = int(np.min(first[times == np.max(times)]))
+    return _counted(counts, next(islice(texts, place, None)))
 
 
 def _counted(counts: Mapping[int, int], usual: str = "") -> Marks:
@@ -114,13 +118,19 @@ def _said_of_alike(
     """Return cautions if outputs, or references (""), are mostly the same text."""
     usual, n = marks[""].usual, marks[""].n
     cautions: dict[str, list[Caution]] = {}
-    if n >= _FEWEST_ALIKE and _count(usual, streams[0]) == n:
+    n_usual = _count(usual, streams[0])
+    if n >= _FEWEST_ALIKE and n_usual == n:
         cautions[""] = [Caution(f"All {n:,} references are the same text.", "texts")]
     for name, texts in outputs.items() if n >= _FEWEST_ALIKE else ():
         usual = marks[name].usual
         n_alike = _count(usual, texts)
-        if 2 * n_alike > n and not any(_count(usual, stream) for stream in streams):
-            cautions[name] = [_alike(name, n_alike, n, f" ({shown(usual, 40)})")]
+        # Answers and classes repeat in references too, and may be of one word.
+        least = max(_FEWEST_REPEATED, _SHARE_REPEATED * n, 2 * n_usual)
+        is_text = len(usual.split()) > 1 and n_alike >= least
+        is_most = 2 * n_alike > n
+        if (is_most or is_text) and not any(_count(usual, stream) for stream in streams):
+            said = _alike(name, n_alike, n, f" ({shown(usual, 40)})")
+            cautions[name] = [said if is_most else Caution(said, "texts")]
     return cautions
 
 

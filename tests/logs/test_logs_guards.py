@@ -10,6 +10,7 @@ import pytest
 
 import evalstats as es
 from evalstats.cli import main
+from evalstats.data import load_sample
 from tests.agent_logs import promptfoo_results, swe_report
 from tests.helpers import cases, refuses
 from tests.log_files import inspect_log, written
@@ -521,3 +522,22 @@ def test_ids_that_are_written_in_two_ways_are_said(tmp_path, refused):
     wide(paths[0], [(i, 1) for i in range(9)], "item,passed")
     wide(paths[1], [(i, 1) for i in range(7)], "item,passed")
     assert "may be the same" not in refused("compare", *paths)
+
+
+def test_an_error_in_some_outputs_is_said():
+    sample = load_sample()
+    outputs, references = sample.systems["baseline"], sample.references
+
+    def said(odd, every, gold=references):
+        texts = with_odd(outputs, odd, every)
+        notes = es.estimate(texts, gold, "chrf", n_resamples=9).notes
+        return [note for note in notes if "the same text" in note]
+
+    (note,) = said("ERROR: rate limit exceeded", 15)
+    assert "32 of 480 outputs of system are the same text ('ERROR: rate limit exceeded')" in note
+    assert note.kind == "texts"
+    assert not said("ERROR: rate limit exceeded", 30)
+    assert not said("yes", 15)
+    assert not said("not at all", 15, with_odd(references, "not at all", 15))
+    assert not said("not at all", 15, with_odd(references, "not so much", 15))
+    assert not said(outputs[0], 480)
