@@ -378,7 +378,7 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
     if len(tables) > 1:
         names = ", ".join(table.metric.name for table in tables)
         raise InputError(
-            f"--metrics must choose one of {names}: a test with --state has one metric"
+            f"a test with --state has one metric: choose one of {names} with --metrics"
         )
     labels = {name: asked.pop(name) for name in _PARTS if name in asked}
     if not isinstance(labels.get("aggregate", ""), str):
@@ -405,7 +405,7 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
 
 @contextmanager
 def _alone_with(state: Path) -> Iterator[None]:
-    """Lock a state, because of two looks at the same time one, and its level, would be lost."""
+    """Lock a state: of two looks at the same time, one would be lost, and the level it spent."""
     lock = state.with_name(f"{state.name}.lock")
     try:
         lock.touch(exist_ok=False)

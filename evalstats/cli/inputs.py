@@ -75,7 +75,7 @@ class Input:
     def only(self) -> list[SegmentStatistics]:
         """Return the tables of a single task."""
         if len(self.tasks) > 1:
-            raise InputError(f"--task and --filter must choose one of {', '.join(self.tasks)}")
+            raise InputError(f"choose one task with --task or --filter: {', '.join(self.tasks)}")
         return next(iter(self.tasks.values()))
 
 
@@ -96,7 +96,7 @@ def _system(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str:
     if system := _known(name, systems, paths):
         return system
     more = f"; to compare with {name}, give it among the inputs as well" if _exists(name) else ""
-    raise InputError(f"--baseline: there is no {name!r}; {meant(name, systems)}{more}")
+    raise InputError(f"--baseline: there is no system {name!r}; {meant(name, systems)}{more}")
 
 
 def _check_enough(
@@ -326,8 +326,8 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     for path, lines in zip(options.input, systems.values(), strict=True):
         if len(lines) != n_segments:
             raise InputError(
-                f"{path} has {len(lines)} lines but the references have {n_segments}; is there a "
-                "heading, or a blank line at the end, in one of them?"
+                f"{path} has {counted(len(lines), 'line')} but the references have {n_segments}; is "
+                "there a heading, or a blank line at the end, in one of them?"
             )
     as_names(names)
     is_absent = bool(options.blank_is_absent)
@@ -398,7 +398,8 @@ def _of_unpaired_texts(
         lines, references = Lines(path), Lines(file)
         if len(lines) != len(references):
             raise InputError(
-                f"{path} has {len(lines)} lines but its references {file} have {len(references)}"
+                f"{path} has {counted(len(lines), 'line')} but its references {file} have "
+                f"{len(references):,}"
             )
         tables += extract_files({name: lines}, [references], metrics, progress)
     paths = dict(zip(options.input, names, strict=True))

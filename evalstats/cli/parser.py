@@ -91,7 +91,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     command, *rest = arguments
     if command not in COMMANDS:
         hint = _ELSEWHERE.get(command) or meant(command, list(COMMANDS))
-        _Parser("", []).error(f"there is no {command!r}; {hint}")
+        _Parser("", []).error(f"there is no command {command!r}; {hint}")
     headings = options_of(command)
     if any("-i" in option.flags for option in headings.get("input", [])):
         headings["input"] += metric_options(command)
@@ -103,13 +103,13 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if typed.groups:
         _take_groups(typed)
         if isinstance(typed.groups, list) and len(typed.groups) > 2:
-            parser.error(f"argument --groups takes one label, or two; got {' '.join(typed.groups)}")
+            parser.error(f"--groups takes one label, or two; got {' '.join(typed.groups)}")
     # A word that is not a file, after the value of an option, is an error.
     for stray in typed.logs or () if typed.input else ():
         at = rest.index(stray)
         flag, value = rest[at - 2 : at] if at >= 2 and not Path(stray).exists() else ("", "")
         if any(flag in x.flags and x.value and not x.value.endswith("...") for x in options):
-            parser.error(f"argument {flag} takes one value, got {value} {stray}")
+            parser.error(f"{flag} takes one value, got {value} {stray}")
     if typed.help or typed.help_all:
         to_stdout(_help(command, headings, typed.help_all))
         raise SystemExit(0)
@@ -236,8 +236,13 @@ class _Parser(argparse.ArgumentParser):
         return ""
 
     def error(self, message: str) -> NoReturn:
-        if message.startswith("unrecognized"):
-            message += "".join(map(self._hint, message.split()[2:]))
+        # argparse writes "argument -s/--smooth-method: expected one argument".
+        message = message.removeprefix("argument ").replace(": is given", " is given")
+        message = re.sub("expected (one|at least one) argument", r"expected \1 value", message)
+        _, unrecognized, words = message.partition("unrecognized arguments: ")
+        if unrecognized:
+            message = f"{self.prog.split()[-1]} does not take {words}"
+            message += "".join(map(self._hint, words.split()))
         # As an `InputError` it is one printable line.
         complain(str(InputError(f"{self.prog}: error: {message}")))
         self.exit(2)
@@ -359,7 +364,7 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
             )
             raise
         if metric in metrics:
-            raise InputError(f"-m must name different metrics, got {' '.join(names)}")
+            raise InputError(f"-m must list different metrics, got {' '.join(names)}")
         metrics.append(metric)
     return metrics
 

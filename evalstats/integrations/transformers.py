@@ -194,7 +194,11 @@ class LabelledSet:
         elif remember and not self._seen:
             warnings.warn(
                 f"an evaluation of {n_segments} segments is skipped: "
-                + ("its labels are different" if fits else f"there are references of {expected}")
+                + (
+                    "its labels are different"
+                    if fits
+                    else f"the monitor has references for {expected}"
+                )
                 + "; give references and labels of the evaluated set",
                 stacklevel=3,
             )

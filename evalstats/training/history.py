@@ -68,7 +68,7 @@ class Basis(NamedTuple):
     test: "t", or "mcnemar" for 0/1 scores, and `None` at the first check. `n_differing` segments,
     or groups, differ from the step with which this one is compared. `kurtosis` is the kurtosis of
     their influence values on the difference (3 for a normal distribution), and `None` if no t test
-    decides or nothing varies. `barred` is the kind of a note that rules out a real improvement:
+    is used or nothing varies. `barred` is the kind of a note that rules out a real improvement:
     "empty" outputs, or outputs that are all "alike", if the best step has none; texts "unread" by
     the metric; "missing" scores. Without such a note it is empty.
     """

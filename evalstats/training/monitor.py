@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _VERSION = 6
-#: A table has the last checks, so many, beside the real improvements and the best step.
+#: Number of last checks in a table, besides the real improvements and the best step.
 _MOST_ROWS = 20
 #: Maximum numbers of checks with bars, and with open markers, in the figure.
 _BARS, _OPEN = 25, 60

@@ -141,7 +141,9 @@ def test_labels_that_are_no_text_tell_sets_apart(hugging_face):
     references, numbers = [f"text {i}" for i in range(20)], np.arange(20)
     the_set = hugging_face.LabelledSet(references, es.CHRF(), Letters(), None)
     assert the_set.holds(numbers, 20, remember=False)
-    with pytest.warns(UserWarning, match="19 segments is skipped: there are references of 20"):
+    with pytest.warns(
+        UserWarning, match="19 segments is skipped: the monitor has references for 20"
+    ):
         assert not the_set.holds(numbers[1:], 19, remember=True)
     assert the_set.fingerprint is None
     assert the_set.holds(numbers, 20, remember=True)
@@ -207,7 +209,7 @@ def test_rows_that_repeat_nothing_stay(hugging_face):
     for rows in ([*references[:100], "more"], [*references[:100], *references[:27], "more"]):
         found, kept = the_set.rows(prediction(rows, ids(rows)))
         assert (found, len(kept)) == (rows, len(rows))
-        with pytest.warns(UserWarning, match="is skipped: there are references of 100"):
+        with pytest.warns(UserWarning, match="is skipped: the monitor has references for 100"):
             assert not the_set.holds(kept, len(found), remember=True)
     outputs = ["a", "b", "c", "a", "c"]
     assert hugging_face.unpadded(outputs, None, 3) == (outputs, None)
