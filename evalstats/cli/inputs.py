@@ -326,8 +326,8 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     for path, lines in zip(options.input, systems.values(), strict=True):
         if len(lines) != n_segments:
             raise InputError(
-                f"{path} has {counted(len(lines), 'line')} but the references have {n_segments}; is "
-                "there a heading, or a blank line at the end, in one of them?"
+                f"{path} has {counted(len(lines), 'line')} but the references have {n_segments}; "
+                "is there a heading, or a blank line at the end, in one of them?"
             )
     as_names(names)
     is_absent = bool(options.blank_is_absent)

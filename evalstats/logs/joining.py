@@ -29,7 +29,7 @@ from evalstats.designs.arenas.battles import ASKED, BattleTable, BradleyTerry, b
 from evalstats.designs.trials.metrics import Trials
 from evalstats.errors import Argument, InputError
 from evalstats.logs.formats import arenas
-from evalstats.logs.formats.tables import as_columns
+from evalstats.logs.formats.roles import as_columns
 from evalstats.logs.log import Average, Log, Patterns, Wanted, as_patterns
 from evalstats.logs.missing import (
     MISSING,

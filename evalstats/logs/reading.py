@@ -16,7 +16,7 @@ from evalstats.checks import also_called, label, listed, meant
 from evalstats.designs.arenas.battles import columns_of_battles
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.formats import FORMATS, arenas, tables
-from evalstats.logs.formats.tables import as_columns
+from evalstats.logs.formats.roles import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_trials
 from evalstats.logs.rows import Items, Key, Rows, as_directions, check_patterns, direction, matches

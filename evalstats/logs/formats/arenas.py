@@ -29,12 +29,11 @@ from evalstats.checks import is_missing, plain
 from evalstats.designs.arenas.battles import ASKED, VOTERS, columns_of_battles, table_of
 from evalstats.errors import Argument, InputError
 from evalstats.logs.fields import as_label, as_name, first_of, has, require
+from evalstats.logs.formats.roles import OF_BATTLES, check_named
 from evalstats.logs.formats.tables import (
-    OF_BATTLES,
     Columns,
     as_floats,
     as_names,
-    check_named,
     delimiter_of,
     of_csv,
     of_frame,
