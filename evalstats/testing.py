@@ -202,7 +202,7 @@ def assert_not_worse(
 
     Without a limit it fails if the one-sided p-value of a loss, adjusted by Holm's method for
     several tasks or metrics, is at most `significance_level`. A loss of 2.5 standard errors is
-    found four times out of five. On few segments nearly everything passes, because no evidence of a
+    found 80% of the time. On few segments nearly everything passes, because no evidence of a
     loss is not evidence of no loss.
 
     With `margin` the one-sided bound of the loss, at confidence 1 - `significance_level`, has to be

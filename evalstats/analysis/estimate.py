@@ -425,7 +425,7 @@ def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
             n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)
             said = (
                 f"{one.metric_name}: {n:,} of {np.sum(sizes):,} scores "
-                f"{'is' if n == 1 else 'are'} missing ({whose}); means are over the other scores."
+                f"{'is' if n == 1 else 'are'} missing ({whose}); means use the remaining scores."
             )
             unit = one.units.segment
             unlike = lacking_unlike(one.systems, counts.tolist(), sizes.tolist(), unit=unit)

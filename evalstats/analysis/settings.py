@@ -61,8 +61,8 @@ SETTINGS = {
             "groups",
             "NAME|FILE...",
             None,
-            "label that groups the items, such as document, or a file of labels (two for two "
-            "kinds of groups)",
+            "label of items, such as document, or file of labels (two if items are "
+            "grouped in two ways)",
         ),
         Setting(
             "strata",

@@ -650,7 +650,7 @@ def as_pairs(
     """Return (baseline, system) as numbers of systems."""
     if len(systems) < 2:
         is_rank = asking in ("compare", "rank")
-        more = "; estimate scores a single system" if systems and is_rank else ""
+        more = "; use estimate for a single system" if systems and is_rank else ""
         said = f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}{more}"
         raise InputError(said)
     if baseline is None:

@@ -294,7 +294,9 @@ def _has_shares(table: SegmentStatistics) -> bool:
 def _no_shares(percentages: Mapping[str, float], metric: str) -> InputError:
     """Return the error for a percentage if scores are not from 0 to 1."""
     name, share = next(iter(percentages.items()))
-    said = f"is {100 * share:g}% of scores from 0 to 1, but {metric} has another scale: write "
+    said = (
+        f"is {100 * share:g}% only on a scale from 0 to 1, and {metric} has a different one: write "
+    )
     said += f"{flag_of(name)} {100 * share:g} for points"
     if name == "margin":
         said += f", or --recovery {1 - share:g} for a share of the baseline's score"

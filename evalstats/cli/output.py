@@ -184,7 +184,8 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
         if not form:
             known = " ".join(SUFFIXES)
             raise InputError(
-                f"the format of -o {path} is unknown; end its name in one of {known}, or give -f"
+                f"the format of -o {path} is unknown; use a name that ends in one of {known}, or "
+                "give -f"
             )
         outputs.append((path, form))
     is_described = options.describe and "text" not in dict(outputs).values()

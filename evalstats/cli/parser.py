@@ -27,7 +27,9 @@ _SACREBLEU = dict.fromkeys(
     "leave it out: compare tests every pair",
 )
 #: Words that are not commands, with hints.
-_ELSEWHERE = {"report": "to write a report, give -o report.html to compare, rank, gate and others"}
+_ELSEWHERE = {
+    "report": "to write a report, add -o report.html to a command such as compare, rank or gate"
+}
 #: sacreBLEU's short forms of options.
 _SHORT = {
     "tokenize": "-tok",

@@ -197,7 +197,7 @@ def shared_tasks(
             f"all systems must have the same tasks and metrics, but {first_few(lines)}; "
             "choose with ",
             *(Argument("task"), ", ", Argument("metric"), " or ", Argument("systems")),
-            ", or compare what all have with ",
+            ", or compare only the shared items with ",
             Argument("missing", "intersect"),
         )
     notes += [Note("unshared", f"Left out, because {line}") for line in lines]
@@ -238,12 +238,12 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = f"averaged; the {unit} is the unit"
+        how = f"averaged per {unit}"
         how += ' (epochs="runs" includes their spread)' if _may_be_runs(pivot) else ""
         if isinstance(pivot.metric, Trials):
-            how = f"counted as trials; the {unit} is the unit"
+            how = f"counted as trials of the {unit}"
         elif pivot.parts[0].n_runs > 1:
-            how = 'as runs of the system, whose spread is included (epochs="mean" averages them)'
+            how = 'as runs of the system, whose variation counts (epochs="mean" averages them)'
         n = counted(len(pivot.ids), unit)
         line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
         notes.append(Note("answers", line, f", {how}."))
@@ -438,7 +438,7 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])})"
                 f"{_written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}; complete it, "
                 "or compare "
-                "what all have with ",
+                "only the shared items with ",
                 Argument("missing", "intersect"),
             )
 

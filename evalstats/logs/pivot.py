@@ -477,8 +477,8 @@ def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
     if unknown:
         names = dict.fromkeys(same[0].key.metric for same in unknown)
         raise InputError(
-            f"{unknown[0][0].path}: it is not known whether a higher or a lower "
-            f"{', '.join(names)} is better; give ",
+            f"{unknown[0][0].path}: evalstats cannot tell if higher or lower values "
+            f"of {', '.join(names)} are better; give ",
             Argument("directions", dict.fromkeys(names, "higher")),
             ", or ",
             Argument("directions", dict.fromkeys(names, "lower")),

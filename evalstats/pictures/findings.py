@@ -38,7 +38,7 @@ Place = tuple[str, str, str, str]
 _PAIRS, _SAID, _LINES = 4, 8, 12
 #: The most findings above a table.
 _ABOVE = 4
-#: The power for the least difference: four times out of five.
+#: The power for the least difference: 80% of the time.
 _FOUND = 0.8
 _ASKED = {
     "two-sided": "differs from",
@@ -298,8 +298,10 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
         units = plural(c.estimates[0].unit)
         said += f" Too few {units} differ, or too few resamples were drawn, for any evidence."
     elif size:
-        said += f" This test set finds a true difference of {tabular.number(size, _places(c, d))} "
-        said += f"in {d.metric} four times out of five, and smaller ones less often."
+        said += (
+            f" With this test set, a true difference of {tabular.number(size, _places(c, d))} in "
+        )
+        said += f"{d.metric} is detected 80% of the time, and a smaller one less often."
     return said
 
 
@@ -342,8 +344,8 @@ def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
     what = plural(kind) if len(names) == 1 else f"differences by {kind} and metric"
     if not tasks["better"] and not tasks["worse"]:
         n = len({d.task for d in rows})
-        where = "by itself" if len(names) == 1 else "in any metric"
-        return f"No difference is shown on any of the {n} {plural(kind)} {where}."
+        where = "on its own" if len(names) == 1 else "in any metric"
+        return f"None of the {n} {plural(kind)} shows a difference {where}."
     shown = [(tasks["better"], "better"), (tasks["worse"], "worse")]
     said = [
         f"{len(names_shown)} of {len(rows)} {what} "

@@ -313,7 +313,7 @@ class GateCheck(Record):
         Number of units compared, and the name of a unit, as in `Estimate`.
     needed : int or None
         About how many units are needed so that a system without a loss, or a score as good as this
-        one, passes four times out of five; `None` if unknown.
+        one, passes 80% of the time; `None` if unknown.
     significance_level, signature : float, str
         Level of the gate, and signature of these numbers.
     barred : str

@@ -354,7 +354,7 @@ def ranking_of(
     differences = differences if metric is None else of_metric(differences, metric)
     option(clusters, CLUSTERS, "clusters")
     if comparison.baseline is not None:
-        raise InputError("a ranking needs all pairs: compare without baseline")
+        raise InputError("a ranking needs all pairs: leave out baseline")
     if comparison.alternative != "two-sided":
         raise InputError("a ranking needs two-sided tests: compare without alternative")
     if comparison.adjustment not in FAMILY_WISE:

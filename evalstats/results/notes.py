@@ -332,11 +332,11 @@ def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
     """Yield a note on 0/1 scores and their tests."""
     test = "McNemar's test and the intervals of Wilson and Tango"
     if any(d.test == "cluster-t" for d in facts.differences):
-        test = f"t tests and intervals by {facts.unit}, and Wilson's intervals for scores,"
+        test = f"t tests and intervals by {facts.unit}, and Wilson's intervals for scores"
     if not facts.is_paired:
         test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
     are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
-    yield f"{listed(metrics)} {are}: {test} are used."
+    yield f"{listed(metrics)} {are}: evalstats uses {test}."
 
 
 def _alone(facts: Facts, alone: Sequence[Limits]) -> Iterator[str]:

@@ -434,7 +434,7 @@ class Difference(Claims):
             how = "differ by the same amount" if self.n_differing else "have equal scores"
             units = plural(unit)
             return (
-                f"the systems {how} on all {units}, so these data set no bound on the loss on "
+                f"the systems {how} on all {units}, so the data cannot limit the loss on "
                 f"other {units}; more are needed"
             )
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))

@@ -122,7 +122,7 @@ def test_equal_scores_of_few_values_claim_nothing():
     for options in ({"margin": 1.0}, {"recovery": 0.9}):
         _, d = one({"old": marks, "new": marks}, **options)
         assert d.claim == "not shown"
-        said = "judge: the systems have equal scores on all segments, so these data set no bound on the loss on other segments"
+        said = "judge: the systems have equal scores on all segments, so the data cannot limit the loss on other segments"
         refuses(said, es.assert_not_worse, marks, marks, metric=MEAN, **options)
     # Nothing differs on 40 segments: that bounds how many do elsewhere.
     _, d = one(outcomes(40, 0, 0, 0), margin=0.1)

@@ -278,7 +278,7 @@ def test_power_says_how_many_labels_would_do():
     assert of.label_minimums[of.labels.index(120)] == pytest.approx(plan.pairs[0].minimum)
     assert of.labels[-1] == 600
     assert list(of.label_minimums) == sorted(of.label_minimums, reverse=True)
-    said = f"People's labels of {of.labels_needed} of 600 segments (now 120) would find it four"
+    said = f"People's labels of {of.labels_needed} of 600 segments (now 120) would find it 80%"
     (found,) = plan._findings()
     assert said in found.lines[-1]
     assert "by number of labels" in plan.to_text()
@@ -344,12 +344,14 @@ def test_a_table_a_column_and_lists_are_one(examples_folder):
     assert not any("Left out" in note for note in by_column.notes)
     # The column that people's scores are in is no metric, and what better is of it is not asked.
     path.write_text("\n".join(both).replace(",correct,", ",judge,"))
-    refuses("a higher or a lower judge is better", es.compare_logs, path, human="people", **FEW)
+    refuses(
+        "higher or lower values of judge are better", es.compare_logs, path, human="people", **FEW
+    )
     up = {"judge": "higher"}
     for directions in (up, {"*": "higher"}, {**up, "people": "lower"}):
         found = es.compare_logs(path, human="people", directions=directions, baseline="base", **FEW)
         assert found["tuned"].difference == by_column["tuned"].difference
-    for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower people is")):
+    for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower values of people are")):
         refuses(message, es.compare_logs, path, human=human, **FEW)
     with pytest.raises(es.InputError, match="human must be a column beside the judge's scores"):
         es.compare_logs(path, metric="people", human="people", **FEW)

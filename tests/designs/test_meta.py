@@ -320,7 +320,7 @@ def test_files(tmp_path, monkeypatch, refused, typed):
 def test_what_is_not_smooth_has_no_power(measure):
     result = es.meta(*made(), measure, n_resamples=9)
     refuses("it is not smooth", result.power, difference=0.1)
-    assert "four times out of five" not in result.to_html()
+    assert "80% of the time" not in result.to_html()
 
 
 def test_no_density_stands_beside_an_interval_of_t():

@@ -174,7 +174,7 @@ def test_what_passes_says_the_direction(scores, threshold, passes, higher, tmp_p
         case["metricsData"][0]["success"] = success
     log = es.read_log(written(tmp_path / "x.json", content), metric="Tone")
     if higher is None:
-        refuses("whether a higher or a lower Tone is better", dict, log.tables)
+        refuses("if higher or lower values of Tone are better", dict, log.tables)
     else:
         assert log.tables["", "Tone", ""].metric.higher_is_better is higher
 

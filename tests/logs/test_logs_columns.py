@@ -69,7 +69,7 @@ def test_named_scores_are_all_the_scores_and_keep_their_names(read):
     two = read(WIDE, columns={**NAMED, "mine": "score", "other": "score"})
     assert [key.metric for key in two.tables if key.metric] == ["mine", "other"]
     # As ever, a direction that no name says is asked for, and one that a name says is taken.
-    with pytest.raises(es.InputError, match="whether a higher or a lower mine is better"):
+    with pytest.raises(es.InputError, match="if higher or lower values of mine are better"):
         direction(read(WIDE, columns={**NAMED, "mine": "score"}))
     assert direction(read(WIDE.replace("mine", "TER"), columns={**NAMED, "TER": "score"})) is False
     ratio = {**NAMED, "mine": "numerator", "other": "denominator"}

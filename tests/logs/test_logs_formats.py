@@ -54,7 +54,7 @@ def test_splits_and_perturbations_of_helm_are_filters(tmp_path):
     }
     assert log.skipped == ("HELM's counts that are not scores: num_bytes",)
     counted = es.read_log(tmp_path / "run", metric="num_*").tables
-    refuses("whether a higher or a lower num_bytes is better", list, counted.values())
+    refuses("if higher or lower values of num_bytes are better", list, counted.values())
 
 
 def test_trials_of_helm_are_averaged_or_runs(tmp_path):

@@ -81,7 +81,7 @@ def test_what_a_log_says():
 
 def test_missing_items_are_refused_or_left_out():
     part = {name: score for name, score in HUNDRED.items() if name not in ("item 3", "item 50")}
-    message = r"t: acc: all systems must have the same items: 2 of 100 are missing in the log of B \('item 3', 'item 50'\); complete it, or compare what all have with missing='intersect'"
+    message = r"t: acc: all systems must have the same items: 2 of 100 are missing in the log of B \('item 3', 'item 50'\); complete it, or compare only the shared items with missing='intersect'"
     for missing in ("error", "available"):
         refused(message, one(HUNDRED), one(part, "B"), missing=missing)
     found = compare(one(HUNDRED), one(part, "B"), missing="intersect")
@@ -117,7 +117,7 @@ def with_gaps(**more):
 def test_gaps_of_a_table():
     found = compare(with_gaps(), missing="available")
     assert [e.score for e in found.estimates] == [2.5 / 3, 1 / 3]
-    note = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over the other scores."
+    note = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means use the remaining scores."
     assert found.notes.count(note) == 1
     assert found.ranking().notes.count(note) == 1
     found = compare(with_gaps(), missing="intersect")
@@ -218,7 +218,10 @@ def test_directions_are_asked_for_and_agree():
         return one(HUNDRED, name, metric=metric or es.Mean("judge"), **more)
 
     asked = [judged(name, is_directed=False) for name in "AB"]
-    refused(r"whether a higher or a lower judge is better; give directions=\{'judge':", *asked)
+    refused(
+        r"cannot tell if higher or lower values of judge are better; give directions=\{'judge':",
+        *asked,
+    )
     for higher in ("higher", "lower"):
         (d,) = compare(*asked, directions={"jud*": higher})
         assert d.higher_is_better is (higher == "higher")

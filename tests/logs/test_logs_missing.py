@@ -268,7 +268,7 @@ def test_runs_are_only_offered_if_they_are_possible(tmp_path):
     for missing, names in (("row", "ab"), ("", "cd")):
         paths = [trials_of(tmp_path, name, missing) for name in names]
         notes = " ".join(es.compare_logs(paths, n_resamples=99).notes)
-        assert "averaged; the item is the unit" in notes
+        assert "averaged per item" in notes
         assert ('(epochs="runs" includes their spread)' in notes) == (missing == "")
     assert es.compare_logs(paths, epochs="runs", n_resamples=99)
 

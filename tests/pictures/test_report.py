@@ -274,7 +274,10 @@ def test_ranks_plans_and_scores_have_findings(sample):
     assert found.lines[0] == "It is better than both others."
     planned = result.power(0.5)
     for found, pair in zip(planned._findings(), planned, strict=True):
-        assert f"100 segments find a true difference of {pair.minimum:.2f} four" in found.said
+        assert (
+            f"with 100 segments, a true difference of {pair.minimum:.2f} is detected 80%"
+            in found.said
+        )
         assert f"{100 * pair.power:.0f}% of the time. {pair.needed:,} segm" in found.lines[0]
     (found,) = result.estimates._findings()
     ordered = sorted(result.estimates, key=lambda e: -e.score)
@@ -292,7 +295,7 @@ def test_what_would_have_been_found_is_said_once_and_signs_are_those_of_mathemat
     outputs = {"A": ["a b c", "d e"] * 9, "B": ["a b d", "d e f"] * 9}
     found = es.compare(outputs, ["a b c d", "d e f"] * 9, ["chrf", "ter"], n_resamples=99)
     (finding,) = found._findings()
-    assert sum("four times out of five" in line for line in finding.lines) == 1
+    assert sum("80% of the time" in line for line in finding.lines) == 1
     page = document(compared(n=40, names="ABC"))
     assert "≤ 0.05" in page
     assert "&lt;= 0.05" not in page

@@ -541,6 +541,6 @@ def test_items_that_all_differ_alike_bound_no_loss_on_others():
     found = es.gate([0.5] * 20, [0.4] * 20, metrics=es.Mean("marks"), margin=0.01)
     assert found.verdict == "undecided"
     assert (
-        "the systems differ by the same amount on all segments, so these data set no bound on the loss on other segments"
+        "the systems differ by the same amount on all segments, so the data cannot limit the loss on other segments"
         in found.reasons[0]
     )

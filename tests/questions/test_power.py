@@ -335,7 +335,7 @@ def test_units_are_counted_in_their_plural():
     result = es.compare(table, groups="category", n_resamples=499)
     planned = result.power(0.5)
     (finding,) = planned._findings()
-    assert "12 categories find a true difference of" in finding.said
+    assert "with 12 categories, a true difference of" in finding.said
     for text in (planned.to_text(verbose=True), result.describe(), *finding.lines):
         assert "categories" in text
     assert "categorys" not in document(result) + document(planned) + planned.to_text(verbose=True)

@@ -263,7 +263,7 @@ def test_without_resampled_scores_no_probability_is_made_up():
 
 
 @cases(
-    ({"baseline": "s0"}, {}, "a ranking needs all pairs: compare without baseline"),
+    ({"baseline": "s0"}, {}, "a ranking needs all pairs: leave out baseline"),
     ({"alternative": "greater"}, {}, "two-sided"),
     ({"adjustment": "none"}, {}, "one of max-t, holm; this comparison has 'none'"),
     ({}, {"metric": "bleu"}, "metric must be one of marks; got 'bleu'"),

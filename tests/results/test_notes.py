@@ -58,7 +58,7 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of seg
     (differ_on(9), {}, [FEW_DIFFER]),
     (differ_on(10), {}, []),
     (differ_on(0), {}, ["new and old (rating) are the same on every segment"]),
-    ({s: x > 0 for s, x in marks().items()}, {}, ["rating is a 0/1 score: McNemar's test"]),
+    ({s: x > 0 for s, x in marks().items()}, {}, ["rating is a 0/1 score: evalstats uses McNemar's test"]),
     (far(9), {}, ["10 of 200 segments account for 98% of the variance of new - old"]),
     (far(9), {"strata": np.arange(200) % 2}, ["10 of 200 segments account for 97% of the variance"]),
     (far(9, 30), {}, ["There are only 30 segments"]),

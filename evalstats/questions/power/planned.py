@@ -350,8 +350,8 @@ class Power(Several[PairPower]):
         if row.minimum is None:
             return Finding(f"{about}: {n} are too few to find any difference")
         least = tabular.number(row.minimum, tabular.decimals([row.minimum]))
-        said = f"{about}: {n} find a true difference of {least}"
-        said, lines, design = f"{said} {_often(self.target)}", [], row.of_design
+        said = f"{about}: with {n}, a true difference of {least} is detected {_often(self.target)}"
+        lines, design = list[str](), row.of_design
         if self.difference is not None and row.power is not None:
             lines = [
                 f"A difference of {self.difference:g} would be found {100 * row.power:.0f}% of "
@@ -508,8 +508,8 @@ class Power(Several[PairPower]):
 
 
 def _often(target: float) -> str:
-    """Return how often a power is, in words for the usual one."""
-    return "four times out of five" if target == 0.8 else f"{100 * target:g}% of the time"
+    """Return how often a power is: "80% of the time"."""
+    return f"{100 * target:g}% of the time"
 
 
 def _smooth(
