@@ -3,7 +3,7 @@
     <!-- measured: speed :: texts to answer -->
     <!-- end -->
 
-A table is `speed` with a part (and "ac87f25"), `patience`, or `growth` and `cost` with metrics or
+A table is `speed` with a part (and "b8866916"), `patience`, or `growth` and `cost` with metrics or
 an axis; `took` is one row of `speed`, in a sentence. The marks of calibration are filled too.
 """
 

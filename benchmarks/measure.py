@@ -17,7 +17,7 @@ from evalstats.resampling.executors import usable_cores
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The earlier commit that jobs are measured beside.
-BEFORE = "ac87f25"
+BEFORE = "b8866916"
 BYTECODE = Path(tempfile.gettempdir(), "evalstats-benchmarks-bytecode")
 #: What the results are named with; peers are measured where they are installed.
 PACKAGES = ("numpy", "scipy", "sacrebleu", "evaluatio", "nltk", "jiwer", "arena-rank")

@@ -198,13 +198,13 @@ def test_a_table_counts_cells_only_where_a_row_has_several():
 def test_results_of_speed_become_tables():
     row = {"part": "x", "what": "an answer", "seconds": {"peer": 0.05, "evalstats": 0.002}}
     row |= {"megabytes": {"peer": 60.0, "evalstats": 30.25}}
-    row["seconds"]["ac87f25"], row["megabytes"]["ac87f25"] = 0.003, 40.0
+    row["seconds"]["b8866916"], row["megabytes"]["b8866916"] = 0.003, 40.0
     results = {"speed": {"machine": "M", "rows": [row]}}
     text = "on <!-- measured: machine :: speed -->?<!-- end -->:"
     assert "-->M<!-- end -->:" in documents.filled(text, results, {})
     table = documents.filled("<!-- measured: speed :: x --><!-- end -->", results, {})
     assert "| an answer | 2 ms, 30.2 MB | 50 ms, 60 MB (25 ×) |" in table
-    table = documents.filled("<!-- measured: speed :: x :: ac87f25 --><!-- end -->", results, {})
+    table = documents.filled("<!-- measured: speed :: x :: b8866916 --><!-- end -->", results, {})
     assert "| 3 ms, 40 MB (1.5 ×) |" in table
     time = documents.filled(
         "<!-- measured: took :: an answer :: evalstats :: peer -->?<!-- end -->", results, {}

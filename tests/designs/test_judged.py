@@ -351,7 +351,10 @@ def test_a_table_a_column_and_lists_are_one(examples_folder):
     for directions in (up, {"*": "higher"}, {**up, "people": "lower"}):
         found = es.compare_logs(path, human="people", directions=directions, baseline="base", **FEW)
         assert found["tuned"].difference == by_column["tuned"].difference
-    for human, message in (("peple", "there is no metric 'peple'"), ("judge", "lower values of people are")):
+    for human, message in (
+        ("peple", "there is no metric 'peple'"),
+        ("judge", "lower values of people are"),
+    ):
         refuses(message, es.compare_logs, path, human=human, **FEW)
     with pytest.raises(es.InputError, match="human must be a column beside the judge's scores"):
         es.compare_logs(path, metric="people", human="people", **FEW)
