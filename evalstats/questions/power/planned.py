@@ -365,11 +365,8 @@ class Power(Several[PairPower]):
                 )
             if labels := design.of_labels:
                 often = f"would find it {_often(self.target)}."
-                often = (
-                    often
-                    if labels.labels_needed
-                    else "would not be enough: let the judge score more segments."
-                )
+                if not labels.labels_needed:
+                    often = "would not be enough: let the judge score more segments."
                 number = f"{labels.labels_needed or self.n_segments:,} of {n}"
                 lines.append(f"People's labels of {number} (now {labels.labelled:,}) {often}")
         if self.width is not None:
