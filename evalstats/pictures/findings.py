@@ -311,8 +311,8 @@ def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, flo
     parts = [f"{tabular.number(x, _places(c, d))} in {d.metric}" for d, x in known if x]
     if not parts or any(d.task and d.aggregate is None for d in main):
         return ""
-    said = f"This test set finds a true difference of {listed(parts, _SAID, 'or')} four times out "
-    return f"{said}of five."
+    sizes = listed(parts, _SAID, "or")
+    return f"With this test set, a true difference of {sizes} is detected 80% of the time."
 
 
 def _least(c: Comparison) -> dict[Place, float | None]:

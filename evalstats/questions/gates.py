@@ -410,8 +410,7 @@ class GateCheck(Record):
         if self.needed is None or self.needed <= self.n_items:
             return near
         return (
-            f"about {self.needed:,} {units} are needed: with these, {able} passes four times out "
-            "of five"
+            f"about {self.needed:,} {units} are needed: with these, {able} passes in 80% of cases"
         )
 
     def _p(self, pvalue: float) -> str:
