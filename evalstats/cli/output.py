@@ -36,7 +36,7 @@ _CALLS = {
     "n_resamples=": "--resamples ",
     "plot()": "-o figure.png",
 }
-_ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@. -]+)\"")
+_ARGUMENT = re.compile(r"\b([a-z_]+)=\"([\w^@./ -]+)\"")
 _ROLE = re.compile(r"\bcolumns=\{\"(\w+)\": \"(\w+)\"\}")
 #: The width of sentences in a pipe or a file.
 _USUAL = 100

@@ -162,8 +162,8 @@ def test_a_column_that_is_not_asked_for_replaces_none_that_is(read):
 
     assert metrics("system,segment,COMET,errors,words") == (
         ["COMET"],
-        ("column 'errors': scores are in 'COMET' (metric='errors/words' reads it)",
-         "column 'words': scores are in 'COMET' (metric='errors/words' reads it)"),
+        ("column 'errors': scores are in 'COMET' (metric=\"errors/words\" reads it)",
+         "column 'words': scores are in 'COMET' (metric=\"errors/words\" reads it)"),
     )  # fmt: skip
     words = "errors/words"
     assert metrics("system,segment,COMET,errors,words", metric=words)[0] == [words]

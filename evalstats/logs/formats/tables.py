@@ -392,7 +392,7 @@ def _elsewhere(
     lines = []
     for column in others:
         asked = ratios.get(column, column)
-        how = "" if roles.metric is not None else f" (metric={asked!r} reads it)"
+        how = "" if roles.metric is not None else f' (metric="{asked}" reads it)'
         lines.append(f"column {column!r}: scores are in {listed}{how}")
     return lines
 
