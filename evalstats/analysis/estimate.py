@@ -52,7 +52,7 @@ Floats = NDArray[np.float64]
 #: .05.
 _LARGEST, _MUCH = 10, 0.85
 #: Metrics whose scores come from a judge, by name.
-_OF_JUDGES = re.compile(r"(?<![a-z])judge", re.I)
+_OF_JUDGES = re.compile(r"(?<![a-z])(judge|gpt|llm|g-?eval|gemba)", re.I)
 #: After the first systems of a note.
 _OTHERS = " and others of {} more"
 #: Outputs of one system, or of its runs, or its scores, one per segment.

@@ -289,7 +289,8 @@ def test_cautions_come_first_are_never_folded_and_survive_json_and_pickle() -> N
 
 def test_scores_of_a_judge_are_named_once_unless_people_correct_them():
     scores, said = marks(n=300), "llm_judge: scores of a judge may favour a system."
-    for metric, n in (("llm_judge", 1), ("judgement day", 1), ("prejudge", 0), ("rating", 0)):
+    names = {"llm_judge": 1, "judgement day": 1, "GPT score": 1, "prejudge": 0, "rating": 0}
+    for metric, n in names.items():
         table = es.extract(scores, metrics=es.Mean(metric))
         suite = es.Suite({"x": table, "y": table})
         notes = suite.compare(n_resamples=99).notes
