@@ -403,8 +403,8 @@ def in_other_units(scores: Scores) -> Iterator[Caution]:
     means = [x for x in scores.strata if isinstance(x.metric, Mean) and x.segments.shape[2] == 2]
     if scores.has_segments and means:
         rows = np.concatenate([stratum.segments for stratum in means], axis=1)
-        each = zip(scores.systems, rows, strict=True)
-        values = {name: one[one[:, 1] > 0, 0].astype(float) for name, one in each}
+        by_system = zip(scores.systems, rows, strict=True)
+        values = {name: one[one[:, 1] > 0, 0].astype(float) for name, one in by_system}
         yield from standing_in(scores.metric_name, values)
 
 

@@ -234,3 +234,10 @@ def test_columns_of_systems_that_have_names_of_metrics_are_offered_as_systems(tm
     refuses(rf"are systems, not metrics, give columns=\{columns!s}", es.compare_logs, path)
     options = {"columns": columns, "directions": {"score": "higher"}}
     assert es.compare_logs(path, **options).differences[0].difference == pytest.approx(1 / 3)
+
+
+def test_answers_as_words_and_as_truth_values_in_one_column_are_refused():
+    """Defect: a StopIteration came out."""
+    rows = [{"id": i, "passed": value} for i, value in enumerate(["yes", True, "no"])]
+    message = "'passed' must be one of yes, .* or empty, got 'yes'"
+    refuses(message, es.read_log, rows, columns={"passed": "score"})

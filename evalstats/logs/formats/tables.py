@@ -92,7 +92,7 @@ class Columns(NamedTuple):
             expected = "a number such as 0.5, or empty if it is missing"
             others = [i for i, x in enumerate(cells) if str(x).lower() not in _ANSWERS]
             if len(others) < len(cells) / 2:
-                bad = next(i for i in others if cells[i] not in _NONE)
+                bad = next((i for i in others if cells[i] not in _NONE), bad)
                 expected = f"one of {', '.join(_ANSWERS)}, or empty"
             raise self.refused(bad, column, expected)
         return numbers
