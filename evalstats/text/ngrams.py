@@ -310,29 +310,29 @@ def _pack(heads: Keys, ids: Keys, at: Index, width: int, bits: int) -> Keys:
     keys: Keys = heads.copy()
     for j in range(width):
         keys <<= np.uint64(bits)
-        keys |= ids[at + j]
+        keys |= ids[j:][at]
     return keys
 
 
 def _stage(
     keys: Keys, source: Index | None, edges: Index, done: int, width: int, bits: int
-) -> tuple[_Stage, Index]:
+) -> tuple[_Stage, NDArray[np.int32]]:
     """Find the n-grams in sorted keys; also return the distinct window of every key."""
     new = np.ones(len(keys), dtype=np.bool_)
     np.not_equal(keys[1:], keys[:-1], out=new[1:])
     start = np.flatnonzero(new)
     distinct = keys[start]
     copies = np.diff(np.append(start, len(keys)))
-    window = np.cumsum(new) - 1
+    window = np.cumsum(new, dtype=np.int32) - 1
     differ = distinct[1:] ^ distinct[:-1]
-    heads = (distinct >> np.uint64(bits * width)).astype(np.int64)
-    begins = np.searchsorted(heads, edges)
+    begins = np.searchsorted(distinct, edges.astype(np.uint64) << np.uint64(bits * width))
     numbers, limits, splits = [], [], []
     for j in range(width):
         # The highest differing bit gives the length of the common prefix of two windows.
         new = np.ones(len(distinct), dtype=np.bool_)
         np.greater_equal(differ, np.uint64(1 << bits * (width - 1 - j)), out=new[1:])
-        number = (np.cumsum(new) - 1).astype(np.int32)
+        number = np.cumsum(new, dtype=np.int32) - 1
+        first = np.flatnonzero(new)
         if source is not None and len(keys):
             # The largest count of each n-gram in one text.
             n_texts = np.int64(source.max() + 1)
@@ -340,8 +340,8 @@ def _stage(
             begins_ngram = np.flatnonzero(np.diff(both // n_texts, prepend=-1))
             limit = np.maximum.reduceat(counts, begins_ngram)
         else:
-            limit = np.add.reduceat(copies, np.flatnonzero(new)) if len(copies) else copies
+            limit = np.add.reduceat(copies, first) if len(copies) else copies
         numbers.append(number)
         limits.append(limit)
-        splits.append(offsets_of(new)[begins])
+        splits.append(np.searchsorted(first, begins))
     return _Stage(done, distinct, tuple(numbers), tuple(limits), tuple(splits)), window
