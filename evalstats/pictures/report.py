@@ -313,7 +313,7 @@ def of_segments(c: Comparison, evaluation: Evaluation, texts: Texts) -> dict[str
         about += f" {len(shown)} of {len(differing)} differences are shown, for the best systems."
     first = shown[0]
     if c.influence(first.metric, first.system, first.baseline, first.task or None).counted_from_0:
-        about += f" {units.capitalize()} are counted from 0."
+        about += f" {units.capitalize()} are numbered from 0."
     n_shown = sum(one.count("<article>") for one in folded)
     what = f"Search the {n_shown} {units} below"
     search = f'<input type="search" id="search" placeholder="{html(what)}" '

@@ -92,7 +92,7 @@ class TaskTest(Record):
         on = counted(self.n_tasks, self.kind)
         said = f"{pair} on {on}: {test}, {tabular.p_is(self.pvalue)}"
         if self.without:
-            said += f", without {listed(self.without, 4)}, where the difference has no error"
+            said += f", without {listed(self.without, 4)} (no standard error there)"
         return said
 
     def _title(self) -> str:
@@ -134,7 +134,7 @@ class Heterogeneity(Several[TaskTest]):
             ("degrees", ">", lambda t: f"{t.between:g}, {t.within:.1f}"),
             ("p", ">", lambda t: tabular.pvalue(t.pvalue, digits=digits)),
         ]
-        title = f"Does the difference differ between {kinds}? (Welch, 1951)"
+        title = f"Does the difference vary between {kinds}? (Welch, 1951)"
         return [table_of(title, self.tests, columns)]
 
     def _notes(self) -> list[str]:
@@ -231,12 +231,12 @@ def heterogeneity_notes(comparison: Comparison) -> list[str]:
     sure, kinds = [test for test in tests if test.pvalue <= level], plural(tests[0].kind)
     if len(tests) == 1:
         (one,) = tests
-        what = "differs" if sure else "is not shown to differ"
+        what = "The difference varies" if sure else "No evidence that the difference varies"
         where = f"the other {kinds}" if one.without else kinds
-        return [f"The difference {what} between {where} (Welch's test, 1951): {one}."]
-    said = f"{len(sure)} of {len(tests)} differences are not the same in all {kinds}"
-    said = said if sure else f"No difference is shown to differ between {kinds}"
-    said += f" (Welch's test, 1951, at {level:g}, each pair and metric separately)"
+        return [f"{what} between {where} (Welch's test, 1951): {one}."]
+    said = f"{len(sure)} of {len(tests)} differences vary between {kinds}"
+    said = said if sure else f"No evidence that any difference varies between {kinds}"
+    said += f" (Welch's test, 1951, at level {level:g} for each pair and metric)"
     return [f"{said}{f': {first_few(map(str, sure))}' if sure else ''}."]
 
 
@@ -438,11 +438,11 @@ class JointClaim(Result):
         return self.pvalue <= self.significance_level
 
     def __str__(self) -> str:
-        shown = "is" if self.significant else "is not shown to be"
+        shown = "" if self.significant else "No evidence that "
         rows = zip(self.metrics, self.pvalues, strict=True)
         return (
-            f"{self.system} {shown} better than {self.baseline} under each of "
-            f"{', '.join(self.metrics)} at {self.significance_level:g}: one-sided "
+            f"{shown}{self.system} is better than {self.baseline} under each of "
+            f"{', '.join(self.metrics)} at level {self.significance_level:g}: one-sided "
             f"{tabular.p_is(self.pvalue, self.significance_level)}, the largest of "
             + ", ".join(
                 f"{tabular.pvalue(p, self.significance_level)} ({metric})" for metric, p in rows

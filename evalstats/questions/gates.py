@@ -54,6 +54,7 @@ from evalstats.results.records import (
     Record,
     accepting,
     barring,
+    capital,
     loss_claim,
     metric_name,
     only,
@@ -100,8 +101,8 @@ def numbers_are_valid(evidence: Evidence) -> str:
     if caution is None:
         return ""
     return (
-        f"{caution.said}; to accept this, give --allow-changes {caution.kind}, or in Python "
-        f"allow_changes={caution.kind!r}"
+        f"{caution.said}. To accept this, give --allow-changes {caution.kind} (in Python, "
+        f"allow_changes={caution.kind!r})"
     )
 
 
@@ -189,7 +190,7 @@ def evidence_cautions(pair: PairTest, asks_more: bool = False) -> Iterator[Cauti
         if scores.empty_score is not None:
             why = f"empty outputs score {worst:g}"
         yield Caution(
-            f"{name} of {baseline} is {base:.4g}: {what} is impossible there, because {why}.",
+            f"{name} of {baseline} is {base:.4g}, so {what} is impossible ({why}).",
             "floor",
         )
 
@@ -209,8 +210,8 @@ def out_of_reach(pair: PairTest, bound: Bound | None) -> Iterator[str]:
     if least > counts.of.n:
         units, needed = plural(scores.units.unit), ceil(least * scores.units.n / counts.of.n)
         yield (
-            f"{scores.name}: with {scores.units.n:,} {units}, no score can be shown to be "
-            f"{bound.asked} at level {level:g}; with {needed:,}, the best score can."
+            f"{scores.name}: with {scores.units.n:,} {units}, even the best possible score would "
+            f"not pass ({bound.asked}, level {level:g}). At least {needed:,} are needed."
         )
 
 
@@ -250,7 +251,7 @@ def limit_of(margin: float | None, recovery: float | None, otherwise: str) -> st
     """Return the requirement for a system, in words."""
     if margin is not None:
         return f"a loss of less than {margin:g}"
-    return otherwise if recovery is None else f"at least {recovery:g} of the baseline"
+    return otherwise if recovery is None else f"at least {100 * recovery:.6g}% of the baseline"
 
 
 def numbers_of(d: Difference, digits: int | None = None) -> list[str]:
@@ -265,7 +266,7 @@ def junit_text(d: Difference, limit: str) -> str:
     """Return the text of a test case: a difference, and the limit in words."""
     base, new, difference, bounds = numbers_of(d)
     scores = f"{d.system} {new}, {d.baseline} {base}"
-    return f"{scores}, difference {difference} {bounds}, asked: {limit}"
+    return f"{scores}, difference {difference} {bounds}, required: {limit}"
 
 
 #: Values of the options on what must pass, and on undecided gates.
@@ -275,8 +276,8 @@ UNDECIDED = ("pass", "fail")
 _UNDECIDED = {None: (3, "error"), "pass": (0, "skipped"), "fail": (1, "failure")}
 #: The note of a gate without a limit.
 _WITHOUT_LIMIT = (
-    'Without a margin or a recovery, "passed" only means that no loss was found; a small test '
-    "set rarely finds one."
+    'Without a margin or a recovery, "passed" only means that no loss was found. A small test '
+    "set rarely reveals one."
 )
 #: The requirement for each check with a limit, and without one.
 _WITHIN, _NO_LOSS = "within the limit", "no significant loss"
@@ -284,7 +285,7 @@ _WITHIN, _NO_LOSS = "within the limit", "no significant loss"
 _EACH = 4
 #: Target power.
 _POWER = 0.8
-_SHOWN = {"passed": "shown to be", "failed": "shown not to be", "undecided": "not shown to be"}
+_SHOWN = {"passed": "shows that it is", "failed": "shows that it is not"}
 
 
 @dataclass(frozen=True)
@@ -389,29 +390,26 @@ class GateCheck(Record):
         if self.verdict in ("passed", "not asked"):
             return ""
         if self.barred:
-            return f"the numbers would pass, but they may be invalid: {self.barred}"
+            return f"the numbers would pass, but they may be invalid. {self.barred}"
         if alone is None or adjusted is None:
             return self.difference.unanswered(self.unit)
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
         units = plural(self.unit)
-        near = f"the score is too uncertain for a decision; more {units} are needed"
+        near = f"the score is too uncertain. Use more {units}"
         beyond, able = f"the score is not {self.asked}", "a score as good as this one"
         if self.asked in (_WITHIN, _NO_LOSS):
-            what = "beyond the limit" if self.asked == _WITHIN else "significant"
-            beyond, able = f"the loss is {what}", "a system that has lost nothing"
-            near = (
-                f"the difference is too uncertain for a decision; more {units} are needed, or more "
-                "runs if there are several"
-            )
+            what = "larger than the limit" if self.asked == _WITHIN else "significant"
+            beyond, able = f"the loss is {what}", "a system with no loss"
+            near = f"the difference is too uncertain. Use more {units}"
+            near += ", or more runs if there are several"
         if self.verdict == "failed":
             return f"{beyond} ({self._p(adjusted)}{among})"
         if alone <= self.significance_level:
-            return f"taken alone {beyond} ({self._p(alone)}), but not{among} ({self._p(adjusted)})"
+            p = self._p(adjusted)
+            return f"alone, this check would fail ({self._p(alone)}), but not{among} ({p})"
         if self.needed is None or self.needed <= self.n_items:
             return near
-        return (
-            f"about {self.needed:,} {units} are needed: with these, {able} passes in 80% of cases"
-        )
+        return f"with about {self.needed:,} {units}, {able} would pass 80% of the time"
 
     def _p(self, pvalue: float) -> str:
         return tabular.p_is(pvalue, self.significance_level)
@@ -421,7 +419,9 @@ class GateCheck(Record):
         """The reason, with the p-value of the requirement that was not shown."""
         if self.verdict != "undecided" or self.pvalue_passed is None or self.barred:
             return self.reason
-        return f"not shown to be {self.asked} ({self._p(self.pvalue_passed)}); {self.reason}"
+        what = "loss is within the limit" if self.asked == _WITHIN else f"score is {self.asked}"
+        p = self._p(self.pvalue_passed)
+        return f"we could not show that the {what} ({p}). {capital(self.reason)}"
 
     def decided(self, notes: Sequence[str] = ()) -> GateCheck:
         """Return the check with its verdict, given notes on its numbers."""
@@ -538,7 +538,7 @@ class Gate(Several[GateCheck]):
     def reasons(self) -> tuple[str, ...]:
         """Why checks have not passed, one sentence per check, failures first."""
         worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
-        return tuple(f"{c.name}: {c.verdict}, {c.why}." for c in worst if c.reason)
+        return tuple(f"{c.name}: {c.verdict}. {capital(c.why)}." for c in worst if c.reason)
 
     def noting(self, *notes: str) -> Self:
         """Return the gate with notes before its own; cautions bar checks that passed.
@@ -588,7 +588,7 @@ class Gate(Several[GateCheck]):
         said = self._score_said(row) if self.bound else self._loss_said(row)
         why = row.reason if self.bound and row.verdict == "undecided" else row.why
         is_said = bool(self.bound) and row.verdict == "failed"
-        lines = [f"{why[:1].upper()}{why[1:]}."] if why and not is_said else []
+        lines = [f"{capital(why)}."] if why and not is_said else []
         return Finding(f"{row.name}: {row.verdict}. {said}", KINDS.get(row.verdict, "open"), lines)
 
     def _score_said(self, row: GateCheck) -> str:
@@ -596,7 +596,8 @@ class Gate(Several[GateCheck]):
         places = tabular.decimals([(row.high - row.low) / 4])
         score, low, high = (tabular.number(x, places) for x in (row.score, row.low, row.high))
         said = f"The score is {score} ({self._interval} {low} to {high})"
-        return said + ("." if row.barred else f", {_SHOWN[row.verdict]} {row.asked}.")
+        shows = _SHOWN.get(row.verdict, "leaves open whether it is")
+        return said + ("." if row.barred else f", which {shows} {row.asked}.")
 
     def _loss_said(self, row: GateCheck) -> str:
         """Return the difference of a check with its interval, and the allowed loss."""
@@ -619,9 +620,9 @@ class Gate(Several[GateCheck]):
         # The largest loss that is compatible with the data.
         worst = high if word == "lost" else low.removeprefix("-")
         against = {
-            "passed": f"and a loss of {limit} or more is ruled out",
+            "passed": f"so a loss of {limit} or more is ruled out",
             "failed": f"which is more than the limit of {limit}",
-            "undecided": f"but a loss of up to {worst} cannot be ruled out; the limit is {limit}",
+            "undecided": f"but a loss of up to {worst} cannot be ruled out (the limit is {limit})",
         }
         return f"{said}, {against[row.verdict]}"
 
@@ -649,7 +650,7 @@ class Gate(Several[GateCheck]):
             said = junit_text(check.difference, self.asked)
             if self.bound is not None:
                 scores = " ".join(_shown(check))
-                said = f"{check.difference.system} {scores}, asked: {self.bound}"
+                said = f"{check.difference.system} {scores}, required: {self.bound}"
             kinds = {**JUNIT, "undecided": _UNDECIDED[self._counted_as(check)][1]}
             case = check.task or "evalstats", check.metric, check.verdict, kinds[check.verdict]
             text = "\n".join([said, *cautions])
@@ -693,7 +694,7 @@ class Gate(Several[GateCheck]):
         verdict = self.verdict.upper() + (f" (counts as {counted}ed)" if counted else "")
         d = self.checks[0].difference
         who = d.system if self.bound else f"{d.system} against {d.baseline}"
-        title = f"{verdict}: {who}, asked{of_total}: {self.asked}, "
+        title = f"{verdict}: {who}, required{of_total}: {self.asked}, "
         title += f"level {self.significance_level:g}"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         at = [name for name, *_ in columns].index("score" if self.bound else "difference")

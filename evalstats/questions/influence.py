@@ -73,7 +73,7 @@ class Influence(Result):
     >>> import evalstats as es
     >>> scores = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
     >>> print(es.compare(scores, metrics=es.Mean("quality")).influence()._notes()[0])
-    Without the 1 segment (20%) that favours A most, the other is better.
+    Without the 1 segment (20%) that favours A most, B is better.
     """
 
     metric: str
@@ -133,25 +133,28 @@ class Influence(Result):
     def _notes(self) -> list[str]:
         unit, units = self.unit, plural(self.unit)
         # If scores are equal, the direction is towards a greater score.
-        winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
+        names = self.system, self.baseline
+        winner, other = names if (self.difference >= 0) == self.higher_is_better else names[::-1]
         if self.difference == 0:
             sentence = f"The scores are equal; the rows show what makes {winner} better."
         elif self.sign_without is None:
-            sentence = f"{winner} stays better, however many {units} in its favour are left out."
+            sentence = (
+                f"{winner} stays better, no matter how many {units} in its favour you remove."
+            )
         else:
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
             number = f"the {counted(n, unit)} ({share:.2g}%)"
             favour = "favours" if n == 1 else "favour"
-            sentence = f"Without {number} that {favour} {winner} most, the other is better."
+            sentence = f"Without {number} that {favour} {winner} most, {other} is better."
         kind, stay = part_name([self]) if self.task else "stratum", ""
         if self.n_strata:
-            stay = f" Two {units} of each of the {counted(self.n_strata, kind)} are kept."
+            stay = f" Two {units} per {kind} are always kept."
         return [
             sentence,
-            f"Without a {unit}, the difference would be smaller by about its influence."
-            + (f" {units.capitalize()} are counted from 0." if self.counted_from_0 else ""),
-            f"{units.capitalize()} are left out in order of influence and the rest is "
-            f"scored again (Broderick, Giordano and Meager, 2020); a smaller set may exist.{stay}",
+            f"If you remove a {unit}, the difference shrinks by about its influence."
+            + (f" {units.capitalize()} are numbered from 0." if self.counted_from_0 else ""),
+            f"We remove the most influential {units} first and score the rest again (Broderick, "
+            f"Giordano and Meager, 2020). A smaller set may have the same effect.{stay}",
         ]
 
 

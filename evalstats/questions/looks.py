@@ -85,6 +85,7 @@ from evalstats.results.records import (
     Record,
     accepting,
     barring,
+    capital,
     counted,
     metric_name,
     plural,
@@ -113,8 +114,8 @@ _HOPELESS = 0.1
 _SEEN = 300
 #: Calibrated: `docs/stopping.md` has the rates.
 _RARE = (
-    "if a system's score falls far on 2% of 200 {} (a loop, a refusal), eight looks passed one "
-    "system in six that should not pass, and a single test one in nine"
+    "when a system failed badly on 2% of 200 {} (a loop, a refusal), eight looks wrongly passed "
+    "one system in six, and a single test one in nine"
 )
 
 
@@ -209,19 +210,19 @@ class Look(Record):
         """The reason of the verdict, in a sentence."""
         items = counted(self.n_units, self.unit)
         if self.verdict == "passed":
-            planned = f", of {self.planned:,} planned" if self.planned else ""
-            return f"decided on {items}{planned}"
+            planned = f" ({self.planned:,} were planned)" if self.planned else ""
+            return f"decided after {items}{planned}"
         if self.verdict == "failed":
             if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
-                return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
-            return f"all {items} are in, and the claim is not shown"
-        waits = f": {self.waits}" if self.waits else ""
+                return f"{items} show the opposite ({tabular.p_is(self.pvalue_failed)})"
+            return f"all {items} are in, and the evidence for the claim is not enough"
+        waits = f" ({self.waits})" if self.waits else ""
         if self.left is None or self.chance is None:
-            return f"not decided on {items}{waits}; the test has no planned end"
+            return f"no decision after {items}{waits}. The test has no planned end"
         said = (
-            f"nothing is decided yet: {counted(self.left, self.unit)} are missing{waits}. If they "
-            f"are like the ones so far, the last look passes in {min(100 * self.chance, 99):.0f} "
-            "of 100 evaluations"
+            f"no decision yet{waits}. {counted(self.left, self.unit)} are missing. If they are "
+            f"like the ones so far, the last look would pass {min(100 * self.chance, 99):.0f}% of "
+            "the time"
         )
         return f"{said}. It will probably not pass" if self.hopeless else said
 
@@ -278,11 +279,12 @@ def rare_notes(look: Look) -> Iterator[str]:
     if look.carried is None:
         return
     carried, rare = [(look.difference.n_differing, look.carried)], _RARE.format(plural(look.unit))
-    notes = list(carried_notes(carried, look.unit, "", rare[0].upper() + rare[1:]))
+    notes = list(carried_notes(carried, look.unit, "", capital(rare)))
     if not notes and look.is_early and look.verdict != "go on" and look.n_units < _SEEN:
         notes.append(
-            f"This was decided on {counted(look.n_units, look.unit)}. A failure on fewer than one "
-            f"in {look.n_units // 3} may not have been seen yet: {rare} (simulated at level 0.05)."
+            f"This was decided after only {counted(look.n_units, look.unit)}, so a failure on "
+            f"fewer than one in {look.n_units // 3} may not have shown up yet. In simulations at "
+            f"level 0.05, {rare}."
         )
     yield from notes
 
@@ -350,7 +352,7 @@ class Looks(Several[Look]):
         value, low, high = (
             tabular.number(x, places, True) for x in (d.difference, last.low, last.high)
         )
-        said = f"{d.system} against {d.baseline}: {last.verdict}, {last.reason}"
+        said = f"{d.system} against {d.baseline}: {last.verdict}. {capital(last.reason)}"
         line = f"{d.metric}: {value}, {self.interval} {low} to {high}."
         return [Finding(said, KINDS.get(last.verdict, "open"), [line])]
 
@@ -403,15 +405,14 @@ class Looks(Several[Look]):
             units += f" of {last.planned:,}"
         title = (
             f"{self.verdict.upper()}: {last.difference.system} against {last.difference.baseline} "
-            f"on {units} {plural(last.unit)} ({metric_name(last.difference)}), asked: "
+            f"on {units} {plural(last.unit)} ({metric_name(last.difference)}), required: "
             f"{self._limit()}, level {last.significance_level:g}"
         )
         return [table_of(title, self.looks, columns, spare=["level"], draw=self._forest)]
 
     def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
         notes, signatures = super()._below(verbose)
-        reason = f"{self.last.reason}."
-        said = [reason[0].upper() + reason[1:]]
+        said = [f"{capital(self.last.reason)}."]
         if self.verdict == "go on" and self.next_look is not None:
             n_units = counted(self.next_look, self.last.unit)
             said.append(f"The next planned look is at {n_units}.")
@@ -604,8 +605,7 @@ class SequentialTest:
             self._notes = (
                 f"The test was decided at look {last.number}, on "
                 f"{counted(last.n_units, last.unit)}: {last.verdict}. {more:,} more came later "
-                "and are not counted. For another question, begin a new test, with a state  of "
-                "its own.",
+                "and are not counted. For another question, begin a new test with its own state.",
             )
             return last
         units = task.units()
@@ -801,13 +801,13 @@ class SequentialTest:
 
         At n units; `carried` is the effective number behind the difference, `None` for 0/1 scores.
         """
-        nothing = "before the last look nothing is decided" if self.of else "nothing is decided"
+        first = "before the last look, a decision" if self.of else "a decision"
         start = self.start or (2 if carried is None or self.of else _START)
         if n < start:
-            return f"{nothing} on fewer than {start:,} {units}"
+            return f"{first} needs at least {start:,} {units}"
         if carried is not None and carried < FEW_CARRY:
             differ = f"{FEW_CARRY} {units} that differ"
-            return f"{nothing} on fewer than {differ}, and these count as {carried:.0f}"
+            return f"{first} needs at least {differ}, and there are effectively {carried:.0f}"
         return ""
 
     def _check_goes_on(self, n: int, unit: str) -> None:

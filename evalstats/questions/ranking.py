@@ -29,6 +29,7 @@ from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import score_name
 from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes, unpaired_notes
 from evalstats.results.records import (
+    NONE_WORSE,
     Difference,
     Record,
     all_others,
@@ -200,14 +201,14 @@ class Ranking(Several[Ranked]):
             names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
             tie = "system ties" if len(self.tied) == 1 else "systems tie"
             ties = f"{len(self.tied)} {tie} with the first: {names}."
-        cluster = "cluster: every system of a cluster is better than every system of a later one."
+        cluster = "cluster: systems in a cluster are better than all systems in later clusters."
         details = ["first", f"[{level}]"]
         if self.clusters != "simultaneous":
             cluster = f"cluster: {_OF_WMT[self.clusters][2]}."
         elif self.has_letters:
             details.append("cluster")
-        first = "first: how often a system scores best in the resamples, which is not the "
-        first += "probability that it is the best."
+        first = "first: how often a system scores best in the resamples (not the probability that "
+        first += "it is the best)."
         at = [name for name, *_ in columns].index(f"rank [{percent}%]")
 
         def draw() -> Forest:
@@ -218,7 +219,7 @@ class Ranking(Several[Ranked]):
             )
             return Forest(marks, at, f"rank, {level}", is_whole=True)
 
-        tiers = "tier: systems that share a letter cannot be told apart."
+        tiers = "tier: systems that share a letter do not differ significantly."
         notes = (ties, *[tiers] * self.has_letters, cluster, first)
         shown = ("battles",)
         return [
@@ -228,8 +229,9 @@ class Ranking(Several[Ranked]):
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods."""
         return (
-            "Every pair of systems is tested, adjusted for all pairs; the interval of a rank "
-            "leaves out the ranks of systems that are significantly better or worse."
+            "All pairs of systems are tested, and p-values are adjusted for all pairs. The "
+            "interval of a rank excludes the ranks of systems that are significantly better or "
+            "worse."
         )
 
     def _findings(self) -> list[Finding]:
@@ -237,16 +239,17 @@ class Ranking(Several[Ranked]):
         first, n = self.systems[0], len(self.systems)
         places = tabular.decimals([ranked.standard_error for ranked in self.systems])
         score = tabular.number(first.score, places)
-        said = f"{first.system} ranks first of {n} in {self.name}: {score}"
+        on = f" ({self.task})" if self.task else ""
+        said = f"{first.system} ranks first of {n} in {self.metric}{on}: {score}"
         tied = [name for name in self.tied if name != first.system]
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
         others = f"{beaten} others" if tied else all_others(n - 1)
         is_open = beaten[:2] == "0 "
-        line = f"It is {'not shown to be better than any' if is_open else f'better than {others}'}"
-        line += f"; {listed(tied, _TOLD)} cannot be told from it" if tied else ""
+        line = "It is " + (NONE_WORSE if is_open else f"significantly better than {others}")
+        line += f", and cannot be distinguished from {listed(tied, _TOLD, 'or')}" if tied else ""
         if first.simultaneous_low < first.simultaneous_high:
-            ranks = f"{first.simultaneous_low} to {first.simultaneous_high}"
-            line += f". The true rank of {first.system} is {ranks} ({level})"
+            ranks = f"{first.simultaneous_low} and {first.simultaneous_high}"
+            line += f". The true rank of {first.system} is between {ranks} ({level})"
         return [Finding(said, "open" if is_open else "better", [f"{line}."])]
 
     def _headline(self) -> str:
@@ -465,10 +468,10 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     test, level, when = _OF_WMT[clusters]
     n = len(systems)
     note = (
-        f"Clusters rest on one-sided Wilcoxon {test} tests at p < {level}, {when}, without "
-        f"adjustment for the {counted(n * (n - 1) // 2, 'pair')} or for documents. If several "
-        f"pairs of systems are equally good, some are separated in far more than 5% of tables; "
-        f"the other columns adjust for both."
+        f"Clusters come from one-sided Wilcoxon {test} tests at p < {level}, {when}, without "
+        f"adjustment for the {counted(n * (n - 1) // 2, 'pair')} or for documents. In far more "
+        "than 5% of tables, they separate some systems that are equally good. The other columns "
+        "adjust for both."
     )
     by_name = dict(zip(systems, numbers.tolist(), strict=True))
     ranked = tuple(replace(r, cluster=by_name[r.system]) for r in ranking.systems)

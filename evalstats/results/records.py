@@ -435,7 +435,7 @@ class Difference(Claims):
             units = plural(unit)
             return (
                 f"the systems {how} on all {units}, so the data cannot limit the loss on "
-                f"other {units}; more are needed"
+                f"other {units}. Use more {units}"
             )
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))
         return (
@@ -544,6 +544,15 @@ def mark_of(comparison: Comparison, score: Estimate) -> str:
     """Return the footnote mark of a claim about groups, or ""; it is read from the notes."""
     noted = any(note.startswith(MARK) for note in comparison.notes)
     return f" {MARK}" if noted and score.unit != score.segment else ""
+
+
+#: The conclusion about a system with the best score that is not significantly better than others.
+NONE_WORSE = "not significantly better than any other system"
+
+
+def capital(sentence: str) -> str:
+    """Return a sentence with its first letter as a capital."""
+    return sentence[:1].upper() + sentence[1:]
 
 
 def all_others(n: int) -> str:

@@ -278,13 +278,15 @@ def test_power_says_how_many_labels_would_do():
     assert of.label_minimums[of.labels.index(120)] == pytest.approx(plan.pairs[0].minimum)
     assert of.labels[-1] == 600
     assert list(of.label_minimums) == sorted(of.label_minimums, reverse=True)
-    said = f"People's labels of {of.labels_needed} of 600 segments (now 120) would find it 80%"
+    said = f"People's labels for {of.labels_needed} of 600 segments (now 120) would be enough"
     (found,) = plan._findings()
     assert said in found.lines[-1]
     assert "by number of labels" in plan.to_text()
     assert es.Power.from_json(plan.to_json()) == plan
     (found,) = result.power(difference=0.02)._findings()
-    assert "People's labels of 600 of 600 segments (now 120) would not be enough" in found.lines[-1]
+    assert (
+        "People's labels for 600 of 600 segments (now 120) would not be enough" in found.lines[-1]
+    )
     # Systems whose labels are of other items have no such plan.
     apart = {"A": human["A"], "B": human["B"][::-1]}
     other = es.compare(judge, metrics=es.Mean("pass"), human=apart, baseline="A", **FEW)

@@ -105,18 +105,20 @@ def test_scores_of_a_judge_that_people_correct_have_the_interval_of_estimate():
 def test_a_number_that_no_outcome_reaches_is_said_whatever_the_score(right):
     """All right pass from z²·.99/.01 = 267.9 items on."""
     few, enough = (of(right * n, n, at_least=0.99) for n in (267, 268))
-    said = "with 267 segments, no score can be shown to be at least 0.99 at level 0.05; with 268"
-    assert few.notes[0].startswith(f"acc: {said}")
+    said = (
+        "with 267 segments, even the best possible score would not pass (at least 0.99, level 0.05)"
+    )
+    assert few.notes[0] == f"acc: {said}. At least 268 are needed."
     verdicts = ("failed", "failed") if right < 1 else ("undecided", "passed")
     assert (few.verdict, enough.verdict) == verdicts
-    assert not any("no score can" in note for note in enough.notes)
+    assert not any("best possible" in note for note in enough.notes)
     errors = es.Mean("errors", higher_is_better=False)
     for n, is_said in ((267, True), (268, False)):
         found = es.gate(np.arange(n) >= right * n, metrics=errors, at_most=0.01)
-        assert any("no score can" in note for note in found.notes) == is_said
+        assert any("best possible" in note for note in found.notes) == is_said
     # Of groups the effective number counts.
     found = es.gate(np.ones(400), metrics=ACC, at_least=0.99, groups=np.arange(400) // 4)
-    assert "with 100 groups, no score can" in found.notes[0]
+    assert "with 100 groups, even the best possible" in found.notes[0]
     assert of(99, 100, at_least=0.95).notes == ()
 
 
@@ -173,10 +175,10 @@ def test_every_form_says_the_number(tmp_path):
     assert found.exit_code == 3
     assert es.Gate.from_json(found.to_json()) == found
     text = found.to_text(findings=False)
-    assert text.startswith("UNDECIDED: system, asked: at least 0.9, level 0.05")
-    assert "not shown to be at least 0.9 (p = 0.16)" in text
+    assert text.startswith("UNDECIDED: system, required: at least 0.9, level 0.05")
+    assert "We could not show that the score is at least 0.9 (p = 0.16)" in text
     case = ElementTree.fromstring(found.to_junit().encode())[0][0]
-    assert case.text == "system 0.930 [0.876, 0.962], asked: at least 0.9"
+    assert case.text == "system 0.930 [0.876, 0.962], required: at least 0.9"
     found.report(tmp_path / "gate.html")
     assert "at least 0.9" in (tmp_path / "gate.html").read_text(encoding="utf-8")
     with pytest.raises(AssertionError, match="UNDECIDED"):
@@ -213,7 +215,7 @@ def test_looks_at_one_system_have_the_p_values_of_the_gate():
     (check,) = es.gate(scores[:50], metrics=ACC, at_least=0.9)
     assert look.pvalue == check.pvalue_passed
     state = json.loads(json.dumps(test.state_dict()))
-    assert "asked: at least 0.9, level" in str(test.result)
+    assert "required: at least 0.9, level" in str(test.result)
     assert {"number", "score"} <= set(str(test.result).split())
     assert "better score" not in str(test.result) + test.result.to_junit()
     other = es.SequentialTest(of=400, looks=8, metric=ACC, at_least=0.9)
@@ -279,7 +281,7 @@ def test_the_command_line_needs_no_baseline(tmp_path, refused, typed):
     path = tmp_path / "scores.csv"
     rows = [f"new,{i},{int(i >= 3)}" for i in range(100)]
     path.write_text("\n".join(["system,item,acc", *rows]), encoding="utf-8")
-    assert "PASSED: new, asked: at least 0.9" in typed("gate", path, "--at-least", "90%")
+    assert "PASSED: new, required: at least 0.9" in typed("gate", path, "--at-least", "90%")
     state = str(tmp_path / "state.json")
     looks = ["--of", "200", "--state", state]
     assert "new against 0.8 on 100 of 200 items" in typed("gate", path, "--at-least", "0.8", *looks)

@@ -166,7 +166,7 @@ def test_a_gate_says_what_was_lost_and_what_was_allowed():
     amount = f"{d.difference:.2f} (90% interval {d.low:.2f} to {d.high:.2f})"
     for baseline, expected in (
         ("B", f"m: failed. A lost {amount}, which is more than the limit of 0.1"),
-        ("A", f"m: passed. B gained {amount}, and a loss of 0.1 or more is ruled out"),
+        ("A", f"m: passed. B gained {amount}, so a loss of 0.1 or more is ruled out"),
     ):
         gate = es.gate(table, baseline, margin=0.1)
         (found,) = gate._findings()
@@ -271,7 +271,7 @@ def test_ranks_plans_and_scores_have_findings(sample):
     ranking, (first, *_) = result.ranking(), result.ranking().systems
     (found,) = ranking._findings()
     assert found.said == f"C ranks first of 3 in marks: {first.score:.3f}"
-    assert found.lines[0] == "It is better than both others."
+    assert found.lines[0] == "It is significantly better than both others."
     planned = result.power(0.5)
     for found, pair in zip(planned._findings(), planned, strict=True):
         assert (
@@ -493,8 +493,8 @@ def test_the_command_line_shows_the_lines_of_its_files(tmp_path, monkeypatch):
     for i, number in enumerate(numbers):
         lines = [line.format(int(number) - 1) for line in columns.values()]
         assert found.texts["dd"][3 * i : 3 * i + 3] == lines
-    assert "counted from 0" not in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Segments are counted from 0." in str(compared(n=20).influence())
+    assert "numbered from 0" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Segments are numbered from 0." in str(compared(n=20).influence())
 
 
 def test_a_plan_has_a_figure():

@@ -120,7 +120,7 @@ def test_regions_have_names_of_their_own():
 
 def test_a_plan_has_a_short_title():
     planned = compared("ABC").power(0.5)
-    assert Markup(document(planned)).texts["h1"] == ["What 60 segments find: marks"]
+    assert Markup(document(planned)).texts["h1"] == ["What 60 segments can find: marks"]
 
 
 def test_names_of_systems_stay_as_they_are():
@@ -176,11 +176,11 @@ def test_looks_have_a_finding_and_a_figure():
     waits = test.look(new[:60], old[:60])
     assert waits.verdict == "go on"
     (found,) = test.result._findings()
-    assert "go on, nothing is decided yet: 340 segments are missing. If" in found.said
+    assert "go on. No decision yet. 340 segments are missing. If" in found.said
     assert found.kind == "open"
     look = test.look(new[:200], old[:200])
     (found,) = test.result._findings()
-    assert "passed, decided on 200 segments" in found.said
+    assert "passed. Decided after 200 segments" in found.said
     assert found.kind == "better"
     assert f"{look.low:+.3f} to {look.high:+.3f}" in found.lines[0]
     page = document(test.result)

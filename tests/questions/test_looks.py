@@ -79,10 +79,13 @@ def test_verdicts_are_passed_failed_and_go_on(marks):
     last = worse.looks[-1]
     assert last.pvalue_failed <= last.level
     assert (last.verdict, last.n_units < 400) == ("failed", True)
-    assert "the opposite is shown" in last.reason
+    assert "show the opposite" in last.reason
     never = walked(es.SequentialTest(400, metric=ACC), base[::-1], base[::-1])
     assert never.looks[-1].verdict == "failed"
-    assert never.looks[-1].reason == "all 400 segments are in, and the claim is not shown"
+    assert (
+        never.looks[-1].reason
+        == "all 400 segments are in, and the evidence for the claim is not enough"
+    )
     assert all(look.hopeless for look in never.looks[:-1])
     assert "It will probably not pass" in never.looks[0].reason
     assert never.looks[-1].chance is None
@@ -206,7 +209,7 @@ def test_rare_falls_are_noted():
     for seed in range(60):
         test = es.SequentialTest(200, metric=es.Mean("score"), test="t")
         look = walked(test, *fallen(seed), 25).looks[-1]
-        is_noted = any("falls far on 2%" in x for x in test.result.notes)
+        is_noted = any("failed badly on 2%" in x for x in test.result.notes)
         found.append((look.verdict == "passed", is_noted))
         assert look.verdict == "go on" or look.carried >= 30 or look.n_units == 200
     passed, noted = np.mean(found, axis=0)
@@ -224,8 +227,8 @@ def test_few_items_of_scores_that_are_not_shares_decide_no_early_look(marks):
     influence = scores[0][:50] - scores[1][:50]
     squares = (influence - influence.mean()) ** 2
     assert looks[1].carried == pytest.approx(squares.sum() ** 2 / (squares**2).sum())
-    said = "before the last look nothing is decided on fewer than 30 segments that differ, and"
-    assert f"{said} these count as {looks[1].carried:.0f}" in looks[1].reason
+    said = "before the last look, a decision needs at least 30 segments that differ, and"
+    assert f"{said} there are effectively {looks[1].carried:.0f}" in looks[1].reason
     assert es.SequentialTest(400, metric=ACC).look(*marks[:, :20]).carried is None
 
 
@@ -237,7 +240,7 @@ def test_a_test_without_a_plan_starts_where_it_is_said(marks):
         looks = [test.look(*scores[:, :n]) for n in (95, 100, 120)]
         assert (looks[-1].verdict, looks[-1].n_units) == ("passed", decided)
         if start != 2:
-            assert f": nothing is decided on fewer than {start or 100} segments" in looks[0].reason
+            assert f" (a decision needs at least {start or 100} segments)" in looks[0].reason
             assert looks[0].pvalue <= looks[0].level
     shares = es.SequentialTest(metric=ACC, start=300)
     assert walked(shares, *np.tile([[1], [0]], 400)).looks[-1].n_units == 300
@@ -339,7 +342,7 @@ def test_looks_in_every_form(marks):
     assert es.Looks.from_json(result.to_json()) == result
     assert (result.exit_code, result.verdict, len(result)) == (0, "passed", 4)
     assert str(test) == str(result)
-    assert "decided on 200 segments, of 400 planned" in str(result).lower()
+    assert "decided after 200 segments (400 were planned)" in str(result).lower()
     assert "<table" in result.to_html()
     assert result.to_csv().count("\n") == 5
     assert ElementTree.fromstring(result.to_junit()).attrib["failures"] == "0"

@@ -196,7 +196,7 @@ def test_0_1_scores_have_the_power_of_mcnemar():
     assert found.power == pytest.approx(mcnemar_power(0.2, 0.2, 500, 0.05))
     result = es.power(counted(30, 20, 500), metrics=ACCURACY, n_segments=3)
     assert result.pairs[0].minimum is None
-    assert "so few segments cannot find any difference" in str(result)
+    assert "no difference can be found with so few segments" in str(result)
     # In groups of four equal items each counts once: 499 of 500, and t of 500 groups.
     found = plan(counted(120, 80, 2000), ACCURACY, groups=np.arange(2000) // 4, difference=0.05)
     power = mcnemar_power(0.05, 0.1, 499, 0.05, degrees=499)
@@ -284,7 +284,7 @@ def test_more_segments_do_not_make_up_for_runs():
     result = es.power(marks, metrics=MARKS, n_segments=1000, difference=0.4)
     (found,), of = result, result.pairs[0].of_runs
     assert (found.needed, of.limit > 0.4, found.power < 0.8) == (None, True, True)
-    assert "with 5 of each system no number of segments finds 0.4" in str(result)
+    assert "with 5 per system, a difference of 0.4 cannot be found" in str(result)
     for n, least in ((10**9, of.fewest_runs), (1000, of.runs_needed)):
         few, enough = (plan(marks, n_segments=n, runs=least - i, difference=0.4) for i in (1, 0))
         assert few.power < 0.8 <= enough.power
@@ -309,7 +309,7 @@ def test_notes_say_what_is_not_to_be_trusted():
     """Defect: of documents of unlike sizes .54 was predicted where all were found."""
     sizes = np.repeat([1, 9], 25)
     marks, groups = normal(250), np.repeat(np.arange(50), sizes)
-    warned = "groups are of very different sizes, so this prediction cannot be trusted"
+    warned = "groups have very different sizes, so do not rely on this prediction"
     for strata in (None, groups % 2):
         assert warned in str(es.power(marks, metrics=MARKS, groups=groups, strata=strata))
     alike = es.power(marks, metrics=MARKS, groups=np.arange(250) // 5)
@@ -321,9 +321,11 @@ def test_notes_say_what_is_not_to_be_trusted():
     assert "assume normal data" in str(es.power(moments))
     assert "normal data" not in str(alike)
     # What is measured is said of t, and of 0/1 scores it is not.
-    assert "for BLEU, chrF and TER they contain the truth in about 90% of cases." in str(alike)
+    assert "For BLEU, chrF and TER, they contain the true value about 90% of the time." in str(
+        alike
+    )
     shares = es.power(counted(30, 20, 500), metrics=ACCURACY)
-    assert "the intervals cover the uncertainty of this share." in str(shares)
+    assert "The intervals cover the uncertainty of this share." in str(shares)
 
 
 def test_units_are_counted_in_their_plural():

@@ -134,12 +134,12 @@ class TrialPower:
     def sentence(self, unit: str = "item") -> str:
         """Return a sentence: "Cheapest: 120 items with 2 trials each, for 360."."""
         if self.cheapest_items is None:
-            return f"Cheapest: none, because no number of {plural(unit)} and trials is enough."
+            return f"Cheapest: none. No number of {plural(unit)} and trials is enough."
         items, trials = self.cheapest_items, counted(self.cheapest_trials or 1, "trial")
         design = f"{counted(items, unit)} with {trials} each"
         said = f"Cheapest: {design}, for {self.cheapest_price:,.10g}."
         if self.cheapest_trials == self.most_trials:
-            said += f" More than {self.most_trials}, four times the pilot's, were not considered."
+            said += f" More than {self.most_trials} trials (four times the pilot) were not tried."
         return said
 
 
@@ -355,20 +355,21 @@ class Power(Several[PairPower]):
         if self.difference is not None and row.power is not None:
             lines = [
                 f"A difference of {self.difference:g} would be found {100 * row.power:.0f}% of "
-                f"the time. {self._number(row.needed)} would find it {_often(self.target)}."
+                f"the time. {self._number(row.needed)} would be enough to find it "
+                f"{_often(self.target)}."
             ]
             if design.largest:
                 lines.append(
-                    f"With {self.n_looks} looks that is at most {design.largest:,}, and "
+                    f"With {self.n_looks} looks, it is at most {design.largest:,}, and "
                     f"{design.expected:,} on average if the difference is real (levels after "
                     "O'Brien and Fleming, 1979)."
                 )
             if labels := design.of_labels:
-                often = f"would find it {_often(self.target)}."
+                often = f"would be enough to find it {_often(self.target)}."
                 if not labels.labels_needed:
-                    often = "would not be enough: let the judge score more segments."
+                    often = "would not be enough. Let the judge score more segments."
                 number = f"{labels.labels_needed or self.n_segments:,} of {n}"
-                lines.append(f"People's labels of {number} (now {labels.labelled:,}) {often}")
+                lines.append(f"People's labels for {number} (now {labels.labelled:,}) {often}")
         if self.width is not None:
             level = f"{tabular.level(self.confidence_level)} of width {self.width:g}"
             lines.append(f"{self._number(design.for_width)} would give the difference a {level}.")
@@ -392,7 +393,7 @@ class Power(Several[PairPower]):
             if points := _smooth(pair.sizes, values, is_share=not least):
                 lines[f"{pair.system} − {pair.baseline}"] = points
         about = metric_name(pairs[0])
-        title, up = f"Least difference in {about} found with power {self.target:g}", about
+        title, up = f"Smallest difference in {about} found with power {self.target:g}", about
         if not least:
             title, up = f"Power to find a difference of {self.difference:g},\n{about}", "power"
         if len(lines) == 1:
@@ -413,7 +414,7 @@ class Power(Several[PairPower]):
 
     def _title(self) -> str:
         metrics = ", ".join(distinct(pair.metric for pair in self.pairs))
-        return f"What {self.n_segments:,} {self._units} find: {metrics}"
+        return f"What {self.n_segments:,} {self._units} can find: {metrics}"
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         tables, units = [], f"{self.n_segments:,} {self._units}"
@@ -554,7 +555,7 @@ def assumptions(
     level = f"{100 * result.confidence_level:.10g}%"
     tests = {p.test for p in result}
     held = (
-        "; for BLEU, chrF and TER they contain the truth in about 90% of cases"
+        ". For BLEU, chrF and TER, they contain the true value about 90% of the time"
         if "t" in tests
         else ""
     )
@@ -565,8 +566,8 @@ def assumptions(
         )
     if uneven:
         yield (
-            f"The {units} are of very different sizes, so this prediction cannot be trusted: for "
-            f"documents it predicted 54% when 100% of differences were found, and 76% when 65% "
+            f"The {units} have very different sizes, so do not rely on this prediction. For "
+            "documents, it predicted 54% when 100% of differences were found, and 76% when 65% "
             "were."
         )
     if elsewhere:
@@ -575,29 +576,29 @@ def assumptions(
             "chrF and TER they are too short."
         )
     if strata:
-        yield f"{listed(strata, 4)} are assumed to keep their shares of the {units}."
+        yield f"This assumes that {listed(strata, 4)} keep their shares of the {units}."
     if reached := distinct(p.metric for p in result if p.test == "score"):
         yield (
-            f"{', '.join(reached)}: the score test of 0/1 scores is planned. The true share is "
-            "assumed to differ from the number by the given difference, whatever the pilot's "
+            f"{', '.join(reached)}: this plan is for the score test of 0/1 scores. It assumes that "
+            "the true share differs from the number by the given difference, whatever the pilot's "
             "share is."
         )
     if any(p.baseline.startswith("another, ") for p in result):
         yield (
-            "There is no second system yet. It is assumed to vary as much as this one, with this "
-            "correlation between their scores. A pilot with two systems would measure both."
+            "There is no second system yet. This assumes that it varies as much as this one, and "
+            "that their scores have this correlation. A pilot with two systems would measure both."
         )
     if paired := distinct(p.metric for p in result if p.test == "mcnemar"):
         yield (
-            f"{', '.join(paired)}: McNemar's test of 0/1 scores is planned. It assumes that the "
-            f"same share of {units} differs as in the pilot; the intervals cover the uncertainty "
-            "of this share."
+            f"{', '.join(paired)}: this plan is for McNemar's test of 0/1 scores. It assumes that "
+            f"the same share of {units} differs as in the pilot. The intervals cover the "
+            "uncertainty of this share."
         )
     if any(p.minimum is None for p in result):
-        yield f'"none" means that so few {units} cannot find any difference with this power.'
+        yield f'"none" means that no difference can be found with so few {units} and this power.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
         yield (
-            f"Runs vary so much that with {result.n_runs} of each system no number of {units} "
-            f"finds {result.difference:g} with this power. 'fewest runs' is the number of runs "
-            "needed."
+            f"Runs vary so much that with {result.n_runs} per system, a difference of "
+            f"{result.difference:g} cannot be found with this power, however many {units} you use. "
+            "'fewest runs' is the number of runs that you need."
         )

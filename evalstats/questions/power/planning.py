@@ -492,7 +492,7 @@ def planned(
     left_out = []
     for one, (a, b) in identical[:1]:
         who = f"{one.systems[b]} and {one.systems[a]} ({one.name})"
-        who = who if len(identical) == 1 else f"{len(identical)} pairs, {who} for one,"
+        who = who if len(identical) == 1 else f"{len(identical)} pairs, such as {who},"
         left_out = [
             f"{who} have identical statistics on every {one.units.unit} and are left out, because "
             "power cannot be computed."
