@@ -58,8 +58,8 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
             if is_unseen(c):
                 code_point = f"U+{ord(c):04X} {character_name(c, '')}".strip()
                 raise InputError(
-                    f"must be printable text on one line, got {shown(value)}, whose character {i} "
-                    f"({code_point}) is invisible",
+                    f"must be printable text on one line, got {shown(value)}, in which character "
+                    f"{i} ({code_point}) is invisible",
                     argument=name,
                 )
     return value
@@ -107,9 +107,7 @@ def refuse_masked(value: object, name: str) -> None:
     if isinstance(value, ma.MaskedArray):
         masked = np.argwhere(ma.getmaskarray(value))
         if len(masked):
-            raise InputError(
-                f"{name}{masked[0].tolist()} is masked; leave masked entries out, or fill them"
-            )
+            raise InputError(f"{name}{masked[0].tolist()} is masked; remove or fill masked entries")
     elif isinstance(value, (list, tuple)):
         kinds = {kind for kind in set(map(type, value)) if issubclass(kind, _NESTED)}
         if not any(issubclass(kind, np.ndarray) for kind in kinds):
@@ -138,9 +136,10 @@ def check_same_index(columns: Mapping[str, object]) -> None:
             unlike = (i for i, (a, b) in enumerate(zip(index, first[1], strict=True)) if a != b)
             row = next(unlike, 0)
             raise InputError(
-                f"{first[0]} and {name} must have the same index, since rows are paired by "
-                f"position: row {row} is {shown(first[1][row])} in one and {shown(index[row])} in "
-                f"the other; align them, or drop both indexes (reset_index(drop=True))"
+                f"{first[0]} and {name} must have the same index, because rows are paired by "
+                f"position. Row {row} is {shown(first[1][row])} in the first and "
+                f"{shown(index[row])} in the second; align them, or drop both indexes "
+                "(reset_index(drop=True))."
             )
 
 
@@ -189,8 +188,9 @@ def meant(name: str, known: Iterable[str]) -> str:
     """Return a list of existing names, and the one that was probably meant."""
     known = list(dict.fromkeys(known))
     more = f" and {len(known) - 12} more" if len(known) > 12 else ""
-    there = "there is only" if len(known) == 1 else "there are"
-    return f"{there} {', '.join(known[:12])}{more}{_guess(name, known, 0.5)}"
+    if not known:
+        return "none are available"
+    return f"available: {', '.join(known[:12])}{more}{_guess(name, known, 0.5)}"
 
 
 def plain(name: object) -> str:
@@ -272,35 +272,33 @@ def listed(value: object, name: str, content: str) -> list[Any]:
 def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.float64]:
     """Return finite float64 numbers, `(N,)` or `(N, n_columns)`, checked."""
     if isinstance(values, (str, bytes)):
-        raise InputTypeError(
-            "must be numbers, one row per segment, got a bare string", argument=name
-        )
+        raise InputTypeError("must be numbers, one row per segment, got a string", argument=name)
     refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise InputError(
-            f"must be numbers of one shape per segment: {error}", argument=name
+            f"must be numbers with the same shape for every segment ({error})", argument=name
         ) from None
     array = as_floats(array, name)
     if array.dtype.kind not in "buif":
         if array.dtype.kind == "O" and (gone := [i for i, v in enumerate(array) if is_missing(v)]):
-            raise InputTypeError(f"{name}[{gone[0]}] is missing; give a number for every segment")
+            raise InputTypeError(f"{name}[{gone[0]}] is missing; pass a number for every segment")
         raise InputTypeError(
             f"must be numbers, one row per segment, got {array.dtype} values", argument=name
         )
     expected = "(N,)" if n_columns is None else f"(N, {n_columns})"
     fits = array.ndim == 1 if n_columns is None else array.ndim == 2 and array.shape[1] == n_columns
     if array.size == 0:
-        raise InputError("is empty; give at least one segment", argument=name)
+        raise InputError("is empty; pass at least one segment", argument=name)
     if not fits:
         raise InputError(f"must have shape {expected}, got {array.shape}", argument=name)
     numbers = array.astype(np.float64)
     if not np.all(np.isfinite(numbers)):
         row = int(np.argwhere(~np.isfinite(numbers))[0][0])
         raise InputError(
-            f"{name}[{row}] is {array[row]}; scores must be finite: leave such segments out for "
-            "all systems, or see `missing` of compare_logs"
+            f"{name}[{row}] is {array[row]}, but scores must be finite. Leave such segments out "
+            "for all systems, or use `missing` in compare_logs."
         )
     return numbers
 
@@ -349,7 +347,7 @@ def check_same_length(**lists: Sized) -> None:
     lengths = [len(entries) for entries in lists.values()]
     if len(set(lengths)) > 1:
         raise InputError(
-            f"{', '.join(lists)} must be the same length, got {', '.join(map(str, lengths))}"
+            f"{', '.join(lists)} must have the same length, got {', '.join(map(str, lengths))}"
         )
 
 
@@ -387,7 +385,7 @@ def check_arguments(
         if name not in known:
             there = meant(name, [*(other for other in known if other != "self"), *others])
             if name == "columns":
-                there = "give it to read_log, and the log that this returns instead of the path"
+                there = "pass it to read_log, and then pass the log that read_log returns"
             raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
 
@@ -444,7 +442,7 @@ def also_called(unknown: str = "", /, **names: str) -> Callable[[F], F]:
                 name = names[other]
                 if name in kwargs or name in positional[: len(args)]:
                     raise InputError(
-                        f"and {other} are the same argument; give one of them", argument=name
+                        f"and {other} are the same argument; pass only one of them", argument=name
                     )
                 kwargs[name] = kwargs.pop(other)
             for name in kwargs if unknown else ():
@@ -453,9 +451,12 @@ def also_called(unknown: str = "", /, **names: str) -> Callable[[F], F]:
             check_arguments(function, name_of_it, kwargs, names)
             if len(args) > len(positional):
                 known = ", ".join(name for name in positional if name != "self")
-                one = "; several systems are one mapping" if positional[0] == "hypotheses" else ""
+                one = (
+                    "; pass several systems as one mapping" if positional[0] == "hypotheses" else ""
+                )
                 raise InputTypeError(
-                    f"{name_of_it} takes {known} by position, got {len(args)} arguments{one}"
+                    f"{name_of_it} accepts only {known} as positional arguments, got "
+                    f"{len(args)}{one}"
                 )
             return function(*args, **kwargs)
 

@@ -37,9 +37,9 @@ integer, number, share, listed, flag, as_scores = (
     (listed, ["ab", b"ab"], "x must be a list of strings, got a bare .*wrap it in a list"),
     (listed, [{"a": 1}, {"a"}, frozenset("a"), 3, None], "x must be a list of strings, got"),
     (listed, [np.ma.array([1, 2], mask=[0, 1])], r"x\[1\] is masked"),
-    (as_scores, [[1, NAN], [1, INF], [1, -INF]], r"x\[1\] is .*; scores must be finite"),
-    (as_scores, [[1, None]], r"x\[1\] is missing; give a number for every segment"),
-    (as_scores, [[]], "x is empty; give at least one segment"),
+    (as_scores, [[1, NAN], [1, INF], [1, -INF]], r"x\[1\] is .*but scores must be finite"),
+    (as_scores, [[1, None]], r"x\[1\] is missing; pass a number for every segment"),
+    (as_scores, [[]], "x is empty; pass at least one segment"),
     (as_scores, [[[1, 2]]], r"x must have shape \(N,\), got \(1, 2\)"),
     (as_scores, ["12", ["1", "2"]], "x must be .*numbers"),
 )

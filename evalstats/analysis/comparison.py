@@ -98,13 +98,14 @@ class Evaluation:
         part, drawn = self.places[d.task, d.metric], self.scores_of(d)
         if not isinstance(part, (Task, Total)):
             raise InputError(
-                f"{asking} needs systems with the same segments, but each of these has its own"
+                f"{asking} requires systems that share their segments, but each of these has its "
+                "own"
             )
         if not drawn.has_segments:
             why = summaries_of(part.statistics)[0].why
             raise InputError(
-                f"{asking} needs the statistics of every segment, but {why}; compare "
-                "SegmentStatistics"
+                f"{asking} requires the statistics of every segment, but {why}. Compare "
+                "SegmentStatistics instead."
             )
         return part, drawn
 
@@ -113,7 +114,9 @@ class Evaluation:
         drawn = [self.scores_of(d) for d in {d.metric: d for d in differences}.values()]
         if len({(one.units.n, one.units.labels) for one in drawn}) > 1:
             metrics = ", ".join(one.name for one in drawn)
-            raise InputError(f"the totals of {metrics} cover different tasks; give metric, or task")
+            raise InputError(
+                f"the totals of {metrics} cover different tasks; pass metric or task to choose one"
+            )
         return drawn
 
 
@@ -328,7 +331,7 @@ class Comparison(Listed[Difference]):
         known = self.differences if metric is None else of_metric(self.differences, metric)
         asked = [d for d in known if system in (None, d.system) and baseline in (None, d.baseline)]
         if not asked:
-            raise InputError(f"there is no pair of {system!r} and {baseline!r}")
+            raise InputError(f"{system!r} and {baseline!r} were not compared with each other")
         return plots.differences(self, asked, ax)
 
     def plot_scores(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
@@ -346,7 +349,8 @@ class Comparison(Listed[Difference]):
         """The statistics for questions; raises for a comparison from a file, which has none."""
         if self.source is None:
             raise InputError(
-                "this comparison was read from a file without statistics; compare again"
+                "this comparison was read from a file, which does not contain the statistics; "
+                "run compare again"
             )
         return self.source
 

@@ -140,8 +140,8 @@ def refuse_crossed(units: Units, asking: str) -> None:
     """Refuse questions that do not support groups with two labels."""
     if len(units.sides) > 1:
         raise InputError(
-            f": {asking} takes one label per segment, got two "
-            f"({', '.join(side.unit for side in units.sides)}); give one",
+            f": {asking} accepts one label per segment, got two "
+            f"({', '.join(side.unit for side in units.sides)}); pass one",
             argument="groups",
         )
 
@@ -166,7 +166,7 @@ def as_units(
         for i in np.flatnonzero(codes != codes[first][members])[:1]:
             g = int(members[i])
             raise InputError(
-                f"each group must lie in one stratum, but group {names[g]!r} is in "
+                f"each group must belong to a single stratum, but group {names[g]!r} is in "
                 f"{labels[codes[first[g]]]!r} (segment {first[g]}) and in {labels[codes[i]]!r} "
                 f"(segment {i})"
             )
@@ -242,8 +242,8 @@ def label_codes(labels: object, n: int, name: str) -> tuple[Codes, list[Any]]:
         if other is not label:
             raise InputError(
                 f"contains {shown(other)} ({type(other).__name__}) and {shown(label)} "
-                f"({type(label).__name__}), which are different labels but look the same; "
-                "give all labels the same type",
+                f"({type(label).__name__}), which look the same but are different labels; use "
+                "one type for all labels",
                 argument=name,
             )
     return codes, different
@@ -267,7 +267,7 @@ def check_enough(n_units: int, unit: str) -> None:
     """Refuse a single segment or group."""
     if n_units < 2:
         raise InputError(
-            f"at least 2 {plural(unit)} are needed to measure uncertainty, got {n_units}"
+            f"at least 2 {plural(unit)} are required to estimate uncertainty, got {n_units}"
         )
 
 
@@ -310,7 +310,9 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
     if isinstance(given, str) and given == "micro":
         return MICRO
     if not labels:
-        raise InputError(Argument("aggregate", given), " needs strata: give one label per segment")
+        raise InputError(
+            Argument("aggregate", given), " requires strata; pass one label per segment"
+        )
     if isinstance(given, str) and given == "macro":
         return Aggregate("macro", (1 / len(labels),) * len(labels))
     if isinstance(given, Mapping):
@@ -322,11 +324,13 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
             odd = [label for label in known if label not in others]
             if odd:
                 raise InputError(
-                    f"aggregate {which} {one} {odd[0]!r}; give a weight for each {one}"
+                    f"aggregate {which} {one} {odd[0]!r}; pass one weight for each {one}"
                 )
         weights = np.array([real(given[label], f"aggregate[{label!r}]", 0.0) for label in labels])
         if not np.all(weights > 0):
-            raise InputError("weights in aggregate must be above 0; leave the segments out instead")
+            raise InputError(
+                "weights in aggregate must be above 0; to ignore a stratum, leave its segments out"
+            )
         # Weights may be so large that their sum overflows.
         shares = weights / unit_of(weights)
         return Aggregate("weighted", tuple((shares / shares.sum()).tolist()))

@@ -244,8 +244,9 @@ def _interval(scores: Scores, i: int, options: Options) -> tuple[str, Bounds]:
         method, bounds = scores.names(i)[1], scores.interval(i, alpha)
     if not np.all(np.isfinite((*bounds, scores.spreads[i].error))):
         raise InputError(
-            f"there is no finite interval for {scores.metric_name} of {scores.systems[i]!r}: the "
-            f"score or its gradient is not finite near the totals; define the score for every total"
+            f"{scores.metric_name} of {scores.systems[i]!r} has no finite interval, because the "
+            "score or its gradient is not finite near the totals. Define the score for all "
+            "possible totals."
         )
     low, high = scores.bounds
     return method, (max(bounds[0], low), min(bounds[1], high))

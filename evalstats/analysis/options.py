@@ -103,11 +103,11 @@ class Options:
         made["alpha"] = float(f"{1 - self.confidence_level:.12g}")
         if self.margin is not None and self.recovery is not None:
             raise InputError(
-                "give either ",
+                "pass either ",
                 Argument("margin"),
                 " or ",
                 Argument("recovery"),
-                ", not both: each limits the loss",
+                ", not both, because each of them limits the loss",
             )
         level = self.significance_level
         if self.is_limited and (level or self.alpha) >= 0.5:
@@ -121,7 +121,7 @@ class Options:
             )
         if not level and self.confidence_level < 0.5:
             raise InputError(
-                f"must be at least 0.5, got {self.confidence_level:g}: it is the confidence of "
+                f"must be at least 0.5, got {self.confidence_level:g}. It is the confidence of "
                 f"intervals, not an error rate; did you mean {self.alpha:g}?",
                 argument="confidence_level",
             )
@@ -142,8 +142,8 @@ def _margin(value: object, name: str) -> float:
     size = real(value, name, -float("inf"))
     if size <= 0:
         raise InputError(
-            f"must be above 0, got {value}: give its size only; the direction of a loss comes "
-            "from the metric",
+            f"must be above 0, got {value}. Pass only its size; the metric determines which "
+            "direction is a loss.",
             argument=name,
         )
     return size
@@ -152,7 +152,7 @@ def _margin(value: object, name: str) -> float:
 def _recovery(value: object, name: str) -> float:
     kept = real(value, name, -float("inf"))
     if not 0 < kept <= 1:
-        raise InputError(f"must be a share above 0 and at most 1, got {value}", argument=name)
+        raise InputError(f"must be a share, above 0 and at most 1, got {value}", argument=name)
     return kept
 
 

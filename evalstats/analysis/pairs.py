@@ -111,8 +111,9 @@ def row_of(
         pvalue_error = options.sides * monte_carlo_error(share, options.n_resamples)
     if not np.all(np.isfinite((low, high, error))):
         raise InputError(
-            f"there is no finite interval for {scores.name} of {baseline!r} and {system!r}: the "
-            f"score or its gradient is not finite near the totals; define the score for every total"
+            f"{scores.name} of {baseline!r} and {system!r} has no finite interval, because the "
+            "score or its gradient is not finite near the totals. Define the score for all "
+            "possible totals."
         )
     # Unpaired systems do not share units; with several runs, the runs' error does not depend on
     # units.
@@ -169,8 +170,8 @@ def _claims(
     lowest, highest = scores.bounds if counts is None else (0.0, counts.scale)
     if margin is not None and margin >= highest - lowest:
         raise InputError(
-            f"must be below {highest - lowest:g}, because {scores.name} goes from {lowest:g} to "
-            f"{highest:g}; got {margin:g}",
+            f"must be below {highest - lowest:g}, because {scores.name} ranges from {lowest:g} "
+            f"to {highest:g}; got {margin:g}",
             argument="margin",
         )
     low, high = differences.interval(q, 2 * level)

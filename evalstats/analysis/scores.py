@@ -226,9 +226,9 @@ class Scores(Quantities):
         for i, j in np.array(places)[np.isnan(worth)][:1]:
             raise InputError(
                 f"{self.metric_name} of {self.systems[i]!r} and {self.systems[j]!r} differ too "
-                "little: the variance of the difference is hidden by rounding of the sums of "
-                "squares; give the rows, or subtract a common part (such as the baseline's score "
-                "of each segment) before summing, on a scale near 1"
+                "little: rounding of the sums of squares hides the variance of the difference. "
+                "Pass the rows instead, or subtract a common part (such as the baseline's score "
+                "of each segment) before you sum, on a scale near 1."
             )
         influence = unseen = None
         counts: list[Counts | None] = []
@@ -376,8 +376,8 @@ def _with_singles_joined(strata: Sequence[Stratum], units: Units, aggregate: str
         t = strata.index(singles[0])
         label = units.labels[t] if units.labels else t
         raise InputError(
-            f": aggregate {aggregate!r} needs at least 2 {plural(units.unit)} in each "
-            f"stratum, or several strata of one; {label!r} has 1: join it with another",
+            f": aggregate {aggregate!r} requires at least 2 {plural(units.unit)} in each stratum "
+            f"(or several strata with one), but {label!r} has 1. Merge it with another stratum.",
             argument="strata",
         )
     scores, moves = [], []
@@ -486,7 +486,7 @@ def refuse_fixed(scores: Scores, asking: str) -> None:
     """Refuse questions about other items if items are fixed."""
     if scores.has_segments and not scores.units.has_values:
         raise InputError(
-            f"'all' takes the items as fixed, but {asking} is about other items; leave it out",
+            f"must be left out: 'all' treats the items as fixed, but {asking} is about new items",
             argument="items",
         )
 
@@ -499,5 +499,7 @@ def distinct_names(metrics: Sequence[Metric]) -> list[str]:
         for name, metric in zip(names, metrics, strict=True)
     ]
     if len(set(full)) < len(full):
-        raise InputError(f"must have different names, got {', '.join(names)}", argument="metrics")
+        raise InputError(
+            f"must have different names, but these are {', '.join(names)}", argument="metrics"
+        )
     return full

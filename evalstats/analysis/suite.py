@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: The message for unknown arguments of `Suite.estimate` and `Suite.compare`.
-_UNKNOWN = "is unknown, or only for single tasks; options of a suite are "
+_UNKNOWN = "is unknown, or applies only to single tasks; the options of a suite are "
 _OF_SCORES = ", ".join(ScoreOptions.__annotations__)
 _OF_PAIRS = ", ".join(PairOptions.__annotations__)
 Tables = Mapping[str, Sequence[SegmentStatistics]]
@@ -94,7 +94,7 @@ class Suite:
                 f"{type(tasks).__name__}"
             )
         if not tasks:
-            raise InputError("tasks is empty; give at least one task")
+            raise InputError("tasks is empty; pass at least one task")
         known = {label(name, "name of a task"): _tables(name, tasks[name]) for name in tasks}
         self.systems: tuple[str, ...] = _same_systems(known)
         self.notes: tuple[str, ...] = ()
@@ -129,7 +129,8 @@ class Suite:
         elif len(tasks) > 1:
             if strata is not None:
                 raise InputError(
-                    "are for one task, because several tasks are strata themselves; choose a task",
+                    "can only be used with a single task, because the tasks of a suite are "
+                    "strata themselves; choose one task",
                     argument="strata",
                 )
             parts = cls(tasks, aggregate, groups=groups).parts
@@ -228,13 +229,13 @@ def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
         if summaries[0].has_totals:
             return summaries
         raise InputTypeError(
-            f"tasks[{name!r}] must be a SegmentStatistics or a list: {summaries[0].name} has no "
-            "totals"
+            f"tasks[{name!r}] must be SegmentStatistics or a list of them, because totals cannot "
+            f"be computed from {summaries[0].name}"
         )
     if not is_statistics(statistics):
         raise InputTypeError(
-            f"tasks[{name!r}] must be a SegmentStatistics or a list of them, got "
-            f"{type(statistics).__name__}; es.extract makes them from texts or scores"
+            f"tasks[{name!r}] must be SegmentStatistics or a list of them, got "
+            f"{type(statistics).__name__}; create them from texts or scores with es.extract"
         )
     try:
         return tables_of(statistics)
@@ -247,7 +248,7 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
     first = next(iter(tasks.values()))[0].systems
     kinds = {type(tables[0]) for tables in tasks.values()}
     if len(kinds) > 1:
-        raise InputError("all tasks must have statistics of segments, or all must have moments")
+        raise InputError("tasks must be either all SegmentStatistics or all Moments, not a mixture")
     for name, tables in tasks.items():
         systems = tables[0].systems
         if set(systems) != set(first):
@@ -258,8 +259,8 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
             )
         if systems != first and kinds != {SegmentStatistics}:
             raise InputError(
-                f"all tasks must have the systems in the same order, got {list(first)} and, in "
-                f"task {name!r}, {list(systems)}"
+                f"all tasks must have the systems in the same order, but it is {list(first)} in "
+                f"the first task and {list(systems)} in task {name!r}"
             )
         if systems != first:
             order = [systems.index(system) for system in first]
@@ -276,14 +277,15 @@ def _as_groups(
         return dict.fromkeys(tasks, groups)
     if not isinstance(groups, Mapping):
         raise InputTypeError(
-            "must be a mapping from tasks to labels, or the name of a label, got "
+            "must be a mapping from tasks to labels or the name of a label, got "
             f"{type(groups).__name__}",
             argument="groups",
         )
     for name in groups:
         if name not in tasks:
             raise InputError(
-                f"has the unknown task {name!r}; tasks are {', '.join(tasks)}", argument="groups"
+                f"contains the unknown task {name!r}; the tasks are {', '.join(tasks)}",
+                argument="groups",
             )
     return {
         name: listed(labels, f"groups[{name!r}]", "labels, one per segment")

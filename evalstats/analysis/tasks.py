@@ -101,7 +101,7 @@ class Summary(ABC):
     @property
     def why(self) -> str:
         """Why something is unknown: "a Moments keeps sums and products only"."""
-        return f"{self.name} keeps {self.keeps} only"
+        return f"{self.name} keeps only {self.keeps}"
 
     @abstractmethod
     def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
@@ -116,7 +116,7 @@ class Summary(ABC):
         """Return the same with labels for groups and strata, which most summaries refuse."""
         for name, labels in (("groups", groups), ("strata", strata)):
             if labels is not None:
-                raise InputError(f"must be left out when {self.name} is given", argument=name)
+                raise InputError(f"must be left out when you pass {self.name}", argument=name)
         return self
 
 
@@ -254,21 +254,23 @@ class Total:
             other = task.statistics[0].metric
             if one.higher_is_better != other.higher_is_better:
                 raise InputError(
-                    f"a total needs metrics with the same direction, but of {one.name} (task "
-                    f"{first.name!r}) and {other.name} (task {task.name!r}) one is better "
-                    "when higher, the other when lower"
+                    "a total requires metrics with the same direction, but higher is better for "
+                    f"only one of {one.name} (task {first.name!r}) and {other.name} (task "
+                    f"{task.name!r})"
                 )
             is_same = (one.name, one.signature) == (other.name, other.signature)
             if self.aggregate == "micro" and not is_same:
                 raise InputError(
-                    f"aggregate 'micro' needs one metric, got {one!r} for task {first.name!r} and "
-                    f"{other!r} for task {task.name!r}; use 'macro'"
+                    f"aggregate 'micro' requires the same metric for all tasks, got {one!r} for "
+                    f"task {first.name!r} and {other!r} for task {task.name!r}; use 'macro'"
                 )
         counts = [_n_runs(table) for table in self.statistics]
         if len(set(counts)) > 1:
             named = zip(counts, self.tasks, strict=True)
             numbers = ", ".join(f"{n} for {task.name!r}" for n, task in named)
-            raise InputError(f"a total needs the same number of runs on each task, got {numbers}")
+            raise InputError(
+                f"a total requires the same number of runs on each task, got {numbers}"
+            )
 
     @cached_property
     def ordered(self) -> Sequence[Task]:
@@ -286,8 +288,7 @@ class Total:
             labels = labels_of(tables, task.groups, "groups")
             if isinstance(labels, Mapping):
                 raise InputError(
-                    f"must be one label per segment if tasks have a total, got {list(labels)}; "
-                    "give one",
+                    f"must be a single label if tasks have a total, got {list(labels)}; pass one",
                     argument="groups",
                 )
             codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
@@ -419,8 +420,7 @@ def refuse_namesake(total: str, tasks: Collection[str]) -> None:
     """Refuse a task with the name of a total."""
     if total in tasks:
         raise InputError(
-            f"a task, or stratum, has the name {total!r}, which is the name of the total; give it "
-            "another name"
+            f"a task or stratum is called {total!r}, which is the name of the total; rename it"
         )
 
 
@@ -431,8 +431,8 @@ def _under(tasks: Mapping[str, list[Any]], metric: str) -> dict[str, SegmentStat
         fitting = [table for table in of_task if table.metric.name == metric]
         if len(fitting) > 1:
             raise InputError(
-                f"task {name!r} has {len(fitting)} metrics called {metric}; give each a task "
-                f"of its own"
+                f"task {name!r} has {len(fitting)} metrics called {metric}; put each of them in "
+                "a separate task"
             )
         under.update((name, table) for table in fitting)
     return under
@@ -477,7 +477,8 @@ def as_task(
     if is_statistics(hypotheses):
         if human is not None:
             raise InputError(
-                "must be left out when SegmentStatistics are given; extract them under es.Judged",
+                "must be left out when you pass SegmentStatistics; extract them with es.Judged "
+                "as the metric",
                 argument="human",
             )
         return task(tables_of(hypotheses, references, metrics))
@@ -527,13 +528,13 @@ def tables_of(
 ) -> list[SegmentStatistics]:
     """Return a caller's statistics as a list; other arguments must be left out."""
     if references is not None:
-        raise InputError("must be left out when SegmentStatistics are given", argument="references")
+        raise InputError("must be left out when you pass SegmentStatistics", argument="references")
     several = [statistics] if isinstance(statistics, SegmentStatistics) else statistics
     tables = joined_by_metric(several)
     check_same_segments(tables)
     if metrics is not None and as_metrics(metrics) != [table.metric for table in tables]:
         raise InputError(
-            "must be left out when SegmentStatistics are given: they have "
+            "must be left out when you pass SegmentStatistics, which already have "
             + ", ".join(table.metric.name for table in tables),
             argument="metrics",
         )
@@ -552,14 +553,14 @@ def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argumen
     if labels not in known:
         names = ", ".join(known) or "no labels"
         raise InputError(
-            Argument(argument, labels), f" is not a label of the segments; they have {names}"
+            Argument(argument, labels), f" is not a label of the segments, which have {names}"
         )
     values = known[labels]
     if n_without := values.count(""):
         raise InputError(
             Argument(argument, labels),
-            f": {n_without:,} of {len(values):,} segments have no label; give every segment a "
-            "label, or leave them out",
+            f": {n_without:,} of {len(values):,} segments have no label; label every segment, or "
+            "leave these out",
         )
     return values
 
@@ -574,7 +575,7 @@ def as_decided(hypotheses: object, options: Options) -> Options:
     summaries = summaries_of(hypotheses)
     if summaries and options.paired_runs:
         raise InputError(
-            f"is for several runs of each system, but {summaries[0].why}; leave it out",
+            f"requires several runs of each system, but {summaries[0].why}; leave it out",
             argument="paired_runs",
         )
     return replace(options, method="t") if summaries and summaries[0].is_by_t else options
@@ -587,12 +588,12 @@ def _check_summaries(
     first = summaries[0]
     for name, value in others.items():
         if value is not None:
-            raise InputError(f"must be left out when {first.name} is given", argument=name)
+            raise InputError(f"must be left out when you pass {first.name}", argument=name)
     known = [summary.metric for summary in summaries]
     asked = known if metrics is None else as_metrics(metrics)
     if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in known]:
         raise InputError(
-            f"must be left out when {first.name} is given: it has "
+            f"must be left out when you pass {first.name}, which already has "
             + ", ".join(metric.name for metric in known),
             argument="metrics",
         )
@@ -616,9 +617,9 @@ def _check_columns(columns: Sequence[tuple[str, Any]], others: Mapping[str, obje
             kinds.setdefault(isinstance(there[0], str), name)
     if len(kinds) > 1:
         raise InputTypeError(
-            f"is a frame with texts ({kinds[True]!r}) and numbers ({kinds[False]!r}), but each "
-            "column must be a system; compare_logs and estimate_logs read frames with one row per "
-            "score, and columns such as model, item and score",
+            f"is a data frame with texts ({kinds[True]!r}) and numbers ({kinds[False]!r}), but "
+            "each column must be a system. For a data frame with one row per score and columns "
+            "such as model, item and score, use compare_logs or estimate_logs.",
             argument="hypotheses",
         )
     names = [name for name, _ in columns]
@@ -626,8 +627,8 @@ def _check_columns(columns: Sequence[tuple[str, Any]], others: Mapping[str, obje
         label = getattr(value, "name", None)
         if label is not None and label in names:
             raise InputError(
-                f"is column {label!r} of the frame of hypotheses, in which each column is a "
-                "system; give only the columns of systems",
+                f"is column {label!r} of the data frame in hypotheses, where each column counts "
+                "as a system; pass only the columns of systems as hypotheses",
                 argument=argument,
             )
 
@@ -651,7 +652,7 @@ def as_pairs(
     if len(systems) < 2:
         is_rank = asking in ("compare", "rank")
         more = "; use estimate for a single system" if systems and is_rank else ""
-        said = f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}{more}"
+        said = f"{asking} requires at least 2 systems, got {len(systems)}: {list(systems)}{more}"
         raise InputError(said)
     if baseline is None:
         return list(combinations(range(len(systems)), 2))

@@ -81,7 +81,7 @@ def power(options: argparse.Namespace, progress: Progress) -> Result:
 def plan(options: argparse.Namespace, progress: Progress) -> Result:
     """Draw the items on which a new system is run."""
     if options.n is None:
-        raise InputError("give --items N, the number of items to run")
+        raise InputError("pass --items N, the number of items to run")
     inputs, asked = _asked(options, progress)
     asked.pop("aggregate", None)
     return evalstats.plan(inputs.only(), **asked).noting(*inputs.notes)
@@ -92,7 +92,7 @@ def answer(options: argparse.Namespace, progress: Progress) -> Result:
     notes: tuple[str, ...] = ()
     if "--baseline" in COMMANDS[options.command].usage:
         if not options.baseline:
-            raise InputError("give --baseline with the system in use: its log, or its name")
+            raise InputError("pass --baseline with the log or the name of the system in use")
         inputs, asked, notes = _against_baseline(options, progress)
     else:
         inputs, asked = _asked(options, progress, 2)
@@ -111,24 +111,26 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     is_alone = options.at_least is not None or options.at_most is not None
     if not options.baseline and not is_alone:
         raise InputError(
-            "give --baseline with the system in use (its log, its file of outputs, or its name), "
-            "or --at-least with a score to reach"
+            "pass --baseline with the system in use (its log, its file of outputs, or its "
+            "name), or --at-least with the score to reach"
         )
     is_growing = any(
         x is not None for x in (options.of, options.looks, options.start, options.state)
     )
     if is_growing and options.state is None:
-        raise InputError("--of, --looks and --start need --state FILE, which keeps earlier looks")
+        raise InputError(
+            "--of, --looks and --start require --state FILE, which stores the earlier looks"
+        )
     for path in options.output or () if is_growing else ():
         if Path(path).absolute() == Path(options.state).absolute():
-            raise InputError(f"-o {path} is the file of --state; give another file")
+            raise InputError(f"-o {path} is also the file of --state; use another file")
     if options.baseline and is_alone:
-        raise InputError("give either --baseline or a score to reach (--at-least), not both")
+        raise InputError("pass either --baseline or a score to reach (--at-least), not both")
     is_limited = options.margin is not None or options.recovery is not None
     if not (is_growing or is_limited or is_alone):
         raise InputError(
-            "give --margin, the loss that is too large, or --recovery, the share of the baseline's "
-            "score to keep"
+            "pass --margin, the smallest loss that is too large, or --recovery, the share of "
+            "the baseline's score to keep"
         )
     notes: tuple[str, ...] = ()
     if is_alone:
@@ -152,7 +154,9 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
     """Compare metrics with people's scores, which are in the first log, or have a name."""
     paths = options.scores if options.input else options.logs
     if not paths:
-        raise InputError("people's scores are missing: give them as the first log, or as --scores")
+        raise InputError(
+            "people's scores are missing; pass them as the first log, or with --scores"
+        )
     # With logs, `human` would select a judge's scores beside people's labels.
     name, options.human = options.human, None
     options.missing = options.missing or "available"
@@ -161,8 +165,8 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
         names = distinct(one.key.metric for one in log_at(paths[0], options).rows)
         if len(names) > 1:
             raise InputError(
-                f"{paths[0]} has the metrics {', '.join(names)}: give --human with the name of "
-                "people's scores"
+                f"{paths[0]} has several metrics ({', '.join(names)}); pass --human with the "
+                "metric that contains people's scores"
             )
         (name,) = names
     options.metrics = wanted if options.input or not wanted else [*wanted, name]
@@ -184,7 +188,7 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
 def show(options: argparse.Namespace, progress: Progress) -> Result:
     """Return the content of logs and files of statistics, or a result that was written as JSON."""
     if not options.logs:
-        raise InputError("show needs a log, a table of scores, a file of statistics or a result")
+        raise InputError("show requires a log, a table of scores, a file of statistics or a result")
     if len(options.logs) == 1 and (result := _written(options.logs[0])) is not None:
         return result
     logs = tuple(log_at(path, options) for path in options.logs)
@@ -213,7 +217,9 @@ def extract(options: argparse.Namespace, progress: Progress) -> None:
     if Path(options.output or "").suffix != ".npz":
         raise InputError(f"-o must end in .npz, got {options.output}")
     if len(options.metrics or ["bleu"]) > 1:
-        raise InputError("-m needs one metric: a file holds the statistics of one metric")
+        raise InputError(
+            "-m must name a single metric, because a file contains the statistics of only one"
+        )
     ids = tuple(read_lines(options.ids, labels=True)) if options.ids else None
     (table,) = read(options, progress).only()
     replace(table, segment_ids=ids).save(options.output)
@@ -228,7 +234,9 @@ def demo(options: argparse.Namespace, progress: Progress) -> Result | None:
     if options.files is not None:
         shown = ("output", "format", "verbose", "describe", "caption", "label")
         for name in (name for name in shown if getattr(options, name)):
-            raise InputError(f"{flag_of(name)} is for the table, but --files does not print one")
+            raise InputError(
+                f"{flag_of(name)} cannot be used with --files, which does not print a table"
+            )
         # Imported here because no other command needs it.
         from evalstats.data import examples
 
@@ -295,7 +303,7 @@ def _no_shares(percentages: Mapping[str, float], metric: str) -> InputError:
     """Return the error for a percentage if scores are not from 0 to 1."""
     name, share = next(iter(percentages.items()))
     said = (
-        f"is {100 * share:g}% only on a scale from 0 to 1, and {metric} has a different one: write "
+        f"can only be a percentage for scores from 0 to 1, but {metric} has a different scale; use "
     )
     said += f"{flag_of(name)} {100 * share:g} for points"
     if name == "margin":
@@ -331,15 +339,15 @@ def _against_baseline(
         paths = getattr(options, kind)
         if paths and is_path and all(is_same(name, path) for path in paths):
             raise InputError(
-                f"{paths[0]} and --baseline {name} are the same file or folder: give the new "
-                "outputs and the baseline as two different ones"
+                f"{paths[0]} and --baseline {name} are the same file or folder; pass different "
+                "ones for the new outputs and the baseline"
             )
         # A path is one more input; a name belongs to a system in the other inputs.
         if paths and is_path and name not in paths:
             if options.names and len(options.names) != len(paths):
                 raise InputError(
-                    f"--names needs one name for each of {' '.join(paths)}, got "
-                    f"{' '.join(options.names)}; the baseline is named after its path"
+                    f"--names requires one name for each of {' '.join(paths)}, got "
+                    f"{' '.join(options.names)}. The baseline is named after its path."
                 )
             if options.names:
                 called = system_names([name], None)[0] if kind == "input" else name
@@ -350,14 +358,14 @@ def _against_baseline(
     notes: tuple[str, ...] = ()
     if table is not None:
         notes = (
-            f"The baseline is the system {name} in {table}; for the folder {name}, give --baseline "
-            f"./{name}.",
+            f"The baseline is the system {name} in {table}; for the folder {name}, pass "
+            f"--baseline ./{name}.",
         )
     inputs, asked = _asked(options, progress, 2)
     if len(inputs.systems) > 2:
         raise InputError(
-            f"{options.command} compares one system with its baseline, but there are "
-            f"{', '.join(inputs.systems)}: choose with --systems"
+            f"{options.command} compares one system with its baseline, but there are several "
+            f"systems ({', '.join(inputs.systems)}); choose with --systems"
         )
     return inputs, asked, notes
 
@@ -370,17 +378,17 @@ def _look(inputs: Input, asked: dict[str, Any], path: str, allowed: Sequence[str
     for name in ("on", "undecided", "paired_runs"):
         if name in asked:
             raise InputError(
-                f"{flag_of(name)} is for a single test, but --state keeps several looks"
+                f"{flag_of(name)} cannot be used with --state, because it applies to a single test"
             )
     if not asked.pop("paired", True):
         raise InputError(
-            "--unpaired is for a single test: with --state, both systems have the same items"
+            "--unpaired cannot be used with --state, which requires the same items for both systems"
         )
     tables, state, baseline = inputs.only(), Path(path), asked.pop("baseline", None)
     if len(tables) > 1:
         names = ", ".join(table.metric.name for table in tables)
         raise InputError(
-            f"a test with --state has one metric: choose one of {names} with --metrics"
+            f"a test with --state uses a single metric; choose one of {names} with --metrics"
         )
     labels = {name: asked.pop(name) for name in _PARTS if name in asked}
     if not isinstance(labels.get("aggregate", ""), str):
@@ -413,8 +421,8 @@ def _alone_with(state: Path) -> Iterator[None]:
         lock.touch(exist_ok=False)
     except FileExistsError:
         raise InputError(
-            f"--state {state}: another process is taking a look; run this again when it has "
-            f"finished, or remove {lock} if no process is running"
+            f"--state {state} is in use by another process. Run this again when it has finished, "
+            f"or remove {lock} if no process is running."
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"--state {state} cannot be written: {error}") from None

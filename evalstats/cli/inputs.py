@@ -95,7 +95,7 @@ def _system(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str:
     """Return the system with this name or path."""
     if system := _known(name, systems, paths):
         return system
-    more = f"; to compare with {name}, give it among the inputs as well" if _exists(name) else ""
+    more = f"; to compare with {name}, add it to the inputs" if _exists(name) else ""
     raise InputError(f"--baseline: there is no system {name!r}; {meant(name, systems)}{more}")
 
 
@@ -107,17 +107,16 @@ def _check_enough(
     if options.command == "gate" and _known(name, systems, paths) is None:
         more = ""
         if re.fullmatch(r"[\d.]+ ?%?", name):
-            more = f". For a score to reach, give --at-least {name} instead"
+            more = f"; if {name} is a score to reach, pass --at-least {name} instead"
         raise InputError(
-            f"cannot read {name}: it does not exist, and there is no system {name!r}; "
-            f"{meant(name, systems)}{more}"
+            f"cannot read {name}: there is no file or system {name!r}; {meant(name, systems)}{more}"
         )
     if name is not None:
         _system(name, systems, paths)
         if len(systems) == 1:
             raise InputError(
-                f"--baseline {name} is the only system, so there is nothing to compare it with; "
-                "give the outputs, or the log, of a second system"
+                f"--baseline {name} is the only system, so it cannot be compared; pass the "
+                "outputs or the log of a second system"
             )
     as_pairs(tuple(systems), None, options.command)
 
@@ -142,9 +141,7 @@ def files_of(options: argparse.Namespace) -> list[str]:
         elif path and path not in files and Path(path).exists():
             files.append(path)
     if files.count(STANDARD) > 1:
-        raise InputError(
-            "- is standard input, which can be read only once; give files for the others"
-        )
+        raise InputError("standard input (-) can be read only once; use files for the other inputs")
     return files
 
 
@@ -157,17 +154,19 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         return _of_texts(options, progress, least)
     if options.input:
         raise InputError(
-            f"give either {paths[0]} or texts as -i, not both; give references as -r "
-            f"{paths[0]}, and scores as --scores {paths[0]}"
+            f"pass either {paths[0]} or texts with -i, not both. If it has references, pass -r "
+            f"{paths[0]}; if it has scores, pass --scores {paths[0]}."
         )
     kinds = {Path(path).suffix == ".npz" for path in paths}
     if len(kinds) > 1:
-        raise InputError(f"give files of statistics (.npz) or logs, not both: {' '.join(paths)}")
+        raise InputError(
+            f"pass either files of statistics (.npz) or logs, not both: {' '.join(paths)}"
+        )
     of_texts = [*names_of("texts"), *chain.from_iterable(METRIC_OPTIONS.values())]
-    what = f"{paths[0]} already has scores"
+    what = f"{paths[0]} already contains scores"
     if Path(paths[0]).suffix == ".txt":
-        what = f"give outputs as -i {' '.join(paths)}"
-    _refuse(options, of_texts, f"is for texts: {what}")
+        what = f"pass outputs as -i {' '.join(paths)}"
+    _refuse(options, of_texts, f"applies only to texts; {what}")
     labels: dict[str, Any] = {name: getattr(options, name) for name in _LABELS}
     if kinds == {True}:
         unknown = (*names_of("log"), *names_of("battles"), "metrics", "names")
@@ -220,8 +219,8 @@ def _of_plan(options: argparse.Namespace, progress: Progress, least: int) -> Inp
                 # Most empty lines are not outputs, but would count as outputs.
                 raise InputError(
                     f"{lines.path} has outputs in {len(extra):,} of {len(others):,} lines that "
-                    f"{path} leaves out (the first is line {extra[0] + 1}): leave all of these "
-                    "empty, or give the outputs of all lines"
+                    f"are not in {path} (the first is line {extra[0] + 1}). Leave all of these "
+                    "lines empty, or provide outputs for all lines."
                 )
             if name in measured.systems and not extra:
                 tables = _run_on(plan.drawn, tables, name, outputs, gold)
@@ -274,8 +273,8 @@ def _stacked(
             names = ", ".join(paths[i] for i in places)
             if any(part.fingerprint is None and part.segment_ids is None for part in parts):
                 raise InputError(
-                    f"{names} have the same systems, but it is unknown whether they are parts of "
-                    "one test set: they have no ids and no hash of references"
+                    f"{names} have the same systems but no ids and no hash of references, so it "
+                    "is unknown whether they are parts of one test set"
                 )
             n = sum(part.n_segments for part in parts)
             notes.append(f"{names} are parts of one test set of {n:,} segments, in this order.")
@@ -299,13 +298,17 @@ def _refuse_changes(options: argparse.Namespace) -> None:
 
 def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
     """Read and extract texts, one table per metric, after fast checks."""
-    _refuse(options, names_of("battles"), "is for tables of battles, but these are texts")
+    _refuse(options, names_of("battles"), "applies only to tables of battles, but these are texts")
     if not options.scores:
-        _refuse(options, names_of("log"), "is for logs and tables of scores, but none is given")
+        _refuse(
+            options,
+            names_of("log"),
+            "applies only to logs and tables of scores, but none was passed",
+        )
         _refuse_changes(options)
     metrics = metrics_of(options)
     if not options.input:
-        raise InputError("outputs are missing: give -i FILE ..., or paths of logs")
+        raise InputError("outputs are missing; pass -i FILE ..., or paths of logs")
     if options.unpaired:
         return _of_unpaired_texts(options, metrics, progress)
     names, systems_of_runs = _names(options)
@@ -327,7 +330,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
         if len(lines) != n_segments:
             raise InputError(
                 f"{path} has {counted(len(lines), 'line')} but the references have {n_segments}; "
-                "is there a heading, or a blank line at the end, in one of them?"
+                "does one of them have a heading, or a blank line at the end?"
             )
     as_names(names)
     is_absent = bool(options.blank_is_absent)
@@ -353,7 +356,7 @@ class Labels(list[str]):
         super().__init__(read_lines(path, labels=True))
         blank = next((i for i, label in enumerate(self, 1) if not label), None)
         if blank is not None:
-            raise InputError(f"{path}, line {blank} is blank: give every segment a label")
+            raise InputError(f"{path}, line {blank} is blank; every segment requires a label")
         stem, *suffixes = Path(path).name.split(".")
         # Files of mt-metrics-eval are named after the languages: en-cs.docs.
         stem = "documents" if "docs" in suffixes else stem
@@ -390,8 +393,8 @@ def _of_unpaired_texts(
     as_names(names)
     if len(files) != len(names):
         raise InputError(
-            f"--unpaired needs a file of references for each of the {len(names)} files of -i, in "
-            f"the same order; got {len(files)} as -r"
+            f"--unpaired requires one file of references (-r) for each of the {len(names)} files "
+            f"of -i, in the same order; got {len(files)}"
         )
     tables: list[SegmentStatistics] = []
     for name, path, file in zip(names, options.input, files, strict=True):
@@ -416,10 +419,14 @@ def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
         return system_names(options.input, options.names), []
     numbers = [f"{name} run {names[: i + 1].count(name)}" for i, name in enumerate(names)]
     if options.scores:
-        raise InputError("--scores needs one file per system, but --names gives several runs")
+        raise InputError(
+            "--scores requires one file per system, but --names repeats a name for several runs"
+        )
     if options.command == "extract":
         # The file could not store the metric of runs.
-        raise InputError("extract needs one file per system, but --names gives several runs")
+        raise InputError(
+            "extract requires one file per system, but --names repeats a name for several runs"
+        )
     return numbers, list(names)
 
 
@@ -449,11 +456,13 @@ def _references(options: argparse.Namespace) -> list[Lines]:
     if options.num_refs is not None:
         n = integer(options.num_refs, "num_refs", 2, _MOST_REFERENCES)
         if options.test_set or len(files) > 1:
-            raise InputError("is for one file of references, given as -r", argument="num_refs")
+            raise InputError(
+                "requires a single file of references, passed with -r", argument="num_refs"
+            )
         return streams[0].columns(n, bool(options.blank_is_absent))
     if options.blank_is_absent and len(streams) == 1:
         raise InputError(
-            "is for several references: give several files as -r, or --num-refs",
+            "requires several references; pass several files with -r, or --num-refs",
             argument="blank_is_absent",
         )
     if len(set(map(len, streams))) > 1:
@@ -465,13 +474,13 @@ def _references(options: argparse.Namespace) -> list[Lines]:
 def _reference_files(options: argparse.Namespace) -> list[str]:
     """Return the files of references, given or from sacreBLEU's test set."""
     if options.references and options.test_set:
-        raise InputError("give either -r/--references or -t/--test-set, not both")
+        raise InputError("pass either -r/--references or -t/--test-set, not both")
     if options.references:
         return list(options.references)
     if not options.test_set:
-        raise InputError("references are missing: give -r FILE ..., or -t NAME -l SRC-TRG")
+        raise InputError("references are missing; pass -r FILE ..., or -t NAME -l SRC-TRG")
     if not options.language_pair:
-        raise InputError("-t/--test-set needs -l/--language-pair, for example -l en-de")
+        raise InputError("-t/--test-set requires -l/--language-pair, for example -l en-de")
     return list(test_set_files(options.test_set, options.language_pair))
 
 
@@ -518,8 +527,8 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
     wrong = [p for p in texts if not any(one.is_ours(Source(Path(p))) for one in FORMATS)]
     if wrong := [*wrong, *(p for p in paths if p == STANDARD)]:
         raise InputError(
-            f"{wrong[0]} is neither statistics (.npz) nor a log or a table of scores; give outputs "
-            f"as -i"
+            f"{wrong[0]} is not a file of statistics (.npz), a log or a table of scores; pass "
+            "outputs with -i"
         )
     of_items = {
         argument: _labels(name, lambda one: not (Path(one).suffix and Path(one).is_file()))
@@ -534,10 +543,12 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
     places = [Path(path).absolute() for path in paths]
     if names is None:
         if again := [path for i, path in enumerate(paths) if places[i] in places[:i]]:
-            raise InputError(f"{again[0]} is given more than once; give --names")
+            raise InputError(
+                f"{again[0]} is given more than once; use --names to give each copy its own name"
+            )
     elif len(names) != len(paths):
         raise InputError(
-            f"--names needs a name for each of the {len(paths)} logs, got {len(names)}"
+            f"--names requires one name for each of the {len(paths)} logs, got {len(names)}"
         )
     logs: Any = paths
     if names is not None:
@@ -548,8 +559,8 @@ def _of_logs(options: argparse.Namespace, labels: Mapping[str, str]) -> Joined:
     tables: Iterable[object] = chain.from_iterable(merged.tasks.values())
     if of_strengths and not all(isinstance(table, BattleTable) for table in tables):
         raise InputError(
-            f"is for battles (columns model_a, model_b, winner), but {paths[0]} has scores of "
-            "items; leave it out",
+            f"applies only to battles (columns model_a, model_b, winner), but {paths[0]} has "
+            "scores of items; leave it out",
             argument=next(iter(of_strengths)),
         )
     return merged
@@ -569,7 +580,7 @@ def _selection(options: argparse.Namespace) -> dict[str, Any]:
         for text in options.columns:
             name, equals, role = text.rpartition("=")
             if not equals:
-                raise InputError(f"--columns takes COLUMN=ROLE, such as mine=score, got {text}")
+                raise InputError(f"--columns must be COLUMN=ROLE, such as mine=score, got {text}")
             selection["columns"][name] = role or None
     return {name: value for name, value in selection.items() if value is not None}
 
@@ -649,21 +660,21 @@ def _of_lines(
             known_as[name] = known_as[of_file]
     if gone := [name for name in names if name not in known_as]:
         raise InputError(
-            f"{where} has no scores ({metric}) of {', '.join(map(repr, gone))}; it has "
-            f"{', '.join(map(repr, table.systems))}: give --names"
+            f"{where} has no scores ({metric}) of {', '.join(map(repr, gone))}, only of "
+            f"{', '.join(map(repr, table.systems))}; rename the systems with --names"
         )
     ids = table.segment_ids or ("nothing",)
     first = 0 if "0" in ids else 1
     lines = {str(i + first): i for i in range(n)}
     if odd := [x for x in ids if x not in lines]:
         raise InputError(
-            f"{where}: segments of {metric} must be named by the {n:,} line numbers of the "
-            f"texts, from 0 or 1 on, but some are {', '.join(map(repr, odd[:3]))}"
+            f"{where}: the segments of {metric} must be the {n:,} line numbers of the texts, "
+            f"starting at 0 or 1, but some are {', '.join(map(repr, odd[:3]))}"
         )
     if table.n_segments != n and options.missing not in ("intersect", "available"):
         raise InputError(
             f"{where} has scores ({metric}) of {table.n_segments:,} segments but the texts have "
-            f"{n:,} lines; --missing intersect uses only the lines with scores"
+            f"{n:,} lines; to use only the lines with scores, pass --missing intersect"
         )
     places = [lines[x] for x in ids]
     hashes = table.labels.get("reference_hash")
@@ -713,7 +724,7 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
     """
     if names is not None and len(names) != len(paths):
         raise InputError(
-            f"needs one name for each of the {len(paths)} inputs, got {len(names)}",
+            f"requires one name for each of the {len(paths)} inputs, got {len(names)}",
             argument="names",
         )
     chosen = list(names or map(stem_of, paths))
@@ -723,8 +734,8 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
             if not names and places[i] in places[:i]:
                 raise InputError(f"{paths[i]} is given more than once: leave one out")
             raise InputError(
-                f"system name {name!r} comes from both {paths[chosen.index(name)]} and {paths[i]}; "
-                f"give different ",
+                f"{paths[chosen.index(name)]} and {paths[i]} have the same system name {name!r}; "
+                "pass different ",
                 Argument("names"),
             )
     return chosen if names else apart(chosen)
@@ -737,12 +748,12 @@ def test_set_files(test_set: str, langpair: str) -> list[str]:
 
     if test_set not in DATASETS:
         raise InputError(
-            f"test set {test_set!r} is not one of sacreBLEU's; `sacrebleu --list` prints them"
+            f"sacreBLEU has no test set {test_set!r}; `sacrebleu --list` prints all names"
         )
     pairs = sorted(DATASETS[test_set].langpairs)
     if langpair not in pairs:
         raise InputError(
-            f"language pair {langpair!r} is not in {test_set}; it has {', '.join(pairs)}"
+            f"test set {test_set} has no language pair {langpair!r}; it has {', '.join(pairs)}"
         )
     try:
         files: list[str] = utils.get_reference_files(test_set, langpair)

@@ -57,14 +57,16 @@ def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str
     """
     if path == STANDARD:
         if sys.stdout is None:
-            raise InputError("standard output is closed; give -o FILE")
+            raise InputError("standard output is closed; pass -o FILE")
         yield lambda content: to_stdout(str(content).rstrip("\n") + "\n" if content else "")
         return
     target = Path(path)
     for other in inputs:
         with suppress(OSError):  # A missing file is reported when it is read.
             if target.samefile(other):
-                raise InputError(f"-o {path} is the input {other}; give another file")
+                raise InputError(
+                    f"-o {path} is the same file as the input {other}; use another file"
+                )
 
     def write(content: str | bytes) -> None:
         if isinstance(content, str):
@@ -185,7 +187,7 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
             known = " ".join(SUFFIXES)
             raise InputError(
                 f"the format of -o {path} is unknown; use a name that ends in one of {known}, or "
-                "give -f"
+                "pass -f"
             )
         outputs.append((path, form))
     is_described = options.describe and "text" not in dict(outputs).values()
@@ -193,10 +195,10 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
         outputs.append((STANDARD, "text"))
     for name, forms in _OF_FORMS.items():
         if getattr(options, name) is not None and not any(form in forms for _, form in outputs):
-            what = "for text, Markdown and LaTeX"
+            what = "text, Markdown and LaTeX"
             if "latex" in forms and "text" not in forms:
-                what = "for LaTeX: give -f latex, or -o FILE.tex"
-            raise InputError(f"--{name} is {what}")
+                what = "LaTeX; pass -f latex, or -o FILE.tex"
+            raise InputError(f"--{name} applies only to {what}")
     return sorted(outputs, key=lambda pair: pair[0] == STANDARD)
 
 
@@ -231,7 +233,7 @@ def rendered(
         return _html_as_typed(document(result, texts, options.caption, files))
     make = getattr(result, f"to_{form}", None)
     if make is None:
-        raise InputError(f"this result cannot be written as {form}; give another -f or -o")
+        raise InputError(f"this result cannot be written as {form}; use another -f or -o")
     how = {name: getattr(options, name) for name, forms in _OF_FORMS.items() if form in forms}
     how = {name: value for name, value in how.items() if value is not None}
     if form == "text":

@@ -24,7 +24,7 @@ from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 #: sacreBLEU's options that are not needed here, with hints.
 _SACREBLEU = dict.fromkeys(
     ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
-    "leave it out: compare tests every pair",
+    "leave it out, because compare tests every pair",
 )
 #: Words that are not commands, with hints.
 _ELSEWHERE = {
@@ -105,13 +105,13 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     if typed.groups:
         _take_groups(typed)
         if isinstance(typed.groups, list) and len(typed.groups) > 2:
-            parser.error(f"--groups takes one label, or two; got {' '.join(typed.groups)}")
+            parser.error(f"--groups accepts one or two labels, got {' '.join(typed.groups)}")
     # A word that is not a file, after the value of an option, is an error.
     for stray in typed.logs or () if typed.input else ():
         at = rest.index(stray)
         flag, value = rest[at - 2 : at] if at >= 2 and not Path(stray).exists() else ("", "")
         if any(flag in x.flags and x.value and not x.value.endswith("...") for x in options):
-            parser.error(f"{flag} takes one value, got {value} {stray}")
+            parser.error(f"{flag} accepts a single value, got {value} {stray}")
     if typed.help or typed.help_all:
         to_stdout(_help(command, headings, typed.help_all))
         raise SystemExit(0)
@@ -243,7 +243,7 @@ class _Parser(argparse.ArgumentParser):
         message = re.sub("expected (one|at least one) argument", r"expected \1 value", message)
         _, unrecognized, words = message.partition("unrecognized arguments: ")
         if unrecognized:
-            message = f"{self.prog.split()[-1]} does not take {words}"
+            message = f"{self.prog.split()[-1]} does not accept {words}"
             message += "".join(map(self._hint, words.split()))
         # As an `InputError` it is one printable line.
         complain(str(InputError(f"{self.prog}: error: {message}")))
@@ -260,7 +260,7 @@ def _read(kind: str, text: str) -> Any:
     if kind == "ITEM,TRIAL":
         item, comma, trial = text.partition(",")
         if not comma:
-            raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1; got {text!r}")
+            raise argparse.ArgumentTypeError(f"expected two prices, such as 10,1, got {text!r}")
         return _read("NUMBER", item), _read("NUMBER", trial)
     if kind in ("POINTS", "SHARE", "LEVEL") and re.fullmatch(r"[\d.]+ ?%", text):
         # For points, it must be checked later whether scores are from 0 to 1.
@@ -328,12 +328,12 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
         several = [written(one) for one in name.split(",")]
         if len(several) > 1 and set(several) <= set(NAMED):
             raise InputError(
-                f"takes names with spaces between them: -m {' '.join(several)}", argument="metrics"
+                f"must have spaces between names; pass -m {' '.join(several)}", argument="metrics"
             )
         if name not in NAMED:
             more = (
-                "Give scores computed elsewhere, one per segment, as --scores, or as a table "
-                "without texts"
+                "Pass scores that were computed elsewhere, one per segment, with --scores, or "
+                "as a table without texts"
             )
             raise InputError(expected(name, NAMED, more), argument="metrics")
     given: dict[Any, dict[str, Any]] = {NAMED[name].func: {} for name in names}
@@ -380,5 +380,5 @@ def _check_bleu(bleu: dict[str, Any], language_pair: str | None) -> None:
     method = bleu.get("smooth_method", BLEU.smooth_method)
     if "smooth_value" in bleu and NAMED_SMOOTHING[method].value is None:
         raise InputError(
-            f"--smooth-value has no effect with --smooth-method {method}; give floor or add-k"
+            f"--smooth-value has no effect with --smooth-method {method}; use floor or add-k"
         )

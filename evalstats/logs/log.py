@@ -82,16 +82,16 @@ class Wanted(NamedTuple):
                 names, called = [*names, *groups], [*called, *groups]
             for name in wishes:
                 if not any(matches(n, [name]) for n in called):
-                    said = meant(name, names) if names else "there are none"
+                    said = meant(name, names)
                     if part == "metric" and "," in name:
-                        said += "; a comma is between a metric and its filter"
+                        said += "; a comma separates a metric from its filter"
                     raise InputError(f"{where}: there is no {part} {name!r}; {said}")
         if not rows:
             wished = ", ".join(
                 f"{part} {' '.join(patterns)}" for part, patterns in asked.items() if patterns
             )
             there_is = "; ".join(map(str, list(known)[:9]))
-            raise InputError(f"{where}: nothing matches {wished}; there is {there_is}")
+            raise InputError(f"{where}: no scores match {wished}; available: {there_is}")
 
 
 def _called(key: Key) -> tuple[tuple[str, ...], ...]:

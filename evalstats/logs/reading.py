@@ -127,10 +127,13 @@ def _read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
         if name not in known:
             paths = dict.fromkeys(path for one in rows for path in one.items.paths)
             labels = meant(name, [*known, *paths])
-            labels = labels.removeprefix("there is ").removeprefix("there are ") or "no labels"
             # A log that was read before does not keep other labels.
-            more = f"; read_log(..., labels={name!r}) keeps others" if any(are_read) else ""
-            raise InputError(f"{where}: the items have no label {name!r}; they have {labels}{more}")
+            more = (
+                f"; to keep other labels, use read_log(..., labels={name!r})"
+                if any(are_read)
+                else ""
+            )
+            raise InputError(f"{where}: the items have no label {name!r}; {labels}{more}")
     return parts
 
 

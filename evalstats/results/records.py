@@ -745,7 +745,7 @@ def of_pair(
             "one-sided tests, margins and recoveries have a direction; ask for that "
             "difference, or compare the systems in the other order"
         )
-    raise InputError(f"there is no difference of {system!r} from {baseline!r}; there are {known}")
+    raise InputError(f"there is no difference of {system!r} from {baseline!r}; available: {known}")
 
 
 def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:

@@ -147,14 +147,18 @@ PAIR = {"A": A, "B": A}
 
 @bad_cases(
     (([A, A], A), {}, "hypotheses must be a dict from system names to outputs"),
-    (({"A": A}, A), {}, "compare needs at least 2 systems, got 1"),
+    (({"A": A}, A), {}, "compare requires at least 2 systems, got 1"),
     (({"A": A, "B": A[:1]}, A), {}, "same number of segments: 'A' has 2, 'B' has"),
     (({"A": A, "B": ["x", None]}, A), {}, r"system 'B': hypotheses\[1\] must be"),
     (({"A": A, "B": "xy"}, A), {}, "hypotheses of system 'B' must be a list of"),
     (({"A": [], "B": []}, []), {}, "system 'A': hypotheses is empty"),
     ((PAIR, A, "rouge"), {}, r"metric must be one of .*'rouge'.*=evalstats.Mean\('rouge'\)"),
     ((PAIR, A, []), {}, "metrics is empty"),
-    ((PAIR, A, ["bleu", "bleu"]), {}, "metrics must have different names, got BLEU, BLEU"),
+    (
+        (PAIR, A, ["bleu", "bleu"]),
+        {},
+        "metrics must have different names, but these are BLEU, BLEU",
+    ),
     ((PAIR, A), {"baseline": "C"}, "baseline must be one of A, B; got"),
     ((PAIR, A), {"method": "hall"}, "method must be one of bootstrap, t; got 'hall'"),
     ((PAIR, A), {"adjustment": "bonferroni"}, "one of max-t, holm, benjamini-hochberg, none"),
@@ -162,7 +166,7 @@ PAIR = {"A": A, "B": A}
     (({"": A, "B": A}, A), {}, "system names must be non-empty text, got ''"),
     ((PAIR, A), {"confidence_level": 95}, "must be between 0 and 1, got 95"),
     ((PAIR, A), {"groups": ["x"]}, "groups has 1 label for 2 segments; give one label per segment"),
-    ((PAIR, A), {"groups": ["x", "x"]}, "at least 2 groups are needed"),
+    ((PAIR, A), {"groups": ["x", "x"]}, "at least 2 groups are required"),
     ((PAIR, A), {"groups": "ab"}, "groups must be a list of labels, one per segment"),
 )
 def test_bad_input(arguments, options):
@@ -171,7 +175,7 @@ def test_bad_input(arguments, options):
 
 @bad_cases(
     ((A, A), {"method": "normal"}, "method must be one of bootstrap, t; got"),
-    ((A[:1], A[:1]), {}, "at least 2 segments are needed"),
+    ((A[:1], A[:1]), {}, "at least 2 segments are required"),
     (("ab", A), {}, "hypotheses of system 'system' must be a list of segments"),
     (([1.0, float("nan")], None, MEAN), {}, r"scores\[1\] is nan"),
 )
@@ -198,7 +202,7 @@ def test_bad_statistics(arguments):
     es.SegmentStatistics(*arguments)
 
 
-LEFT_OUT = "metrics must be left out .*SegmentStatistics are given: they have TER"
+LEFT_OUT = "metrics must be left out .*SegmentStatistics, which already have TER"
 
 
 @bad_cases(

@@ -68,7 +68,7 @@ MASK, MEAN = [0, 0, 1], es.Mean("m")
     lambda: es.estimate([1, 2, 3], metric=Masking("m")),
 )
 def test_a_masked_entry_does_not_count(call):
-    refuses(r"\[\d.*\] is masked; leave masked entries out", call)
+    refuses(r"\[\d.*\] is masked; remove or fill masked entries", call)
 
 
 def test_an_array_without_masked_entries_is_an_array():
@@ -198,15 +198,17 @@ def test_averaged_references_of_ter_may_be_fractions(tmp_path):
 
 
 @pytest.mark.parametrize("call, message", [
-    (lambda: es.BLEU(tokenise="13a"), "BLEU has no argument 'tokenise'; there are lowercase, "
-     "tokenize, smooth_method, .*; did you mean 'tokenize'"),
+    (lambda: es.BLEU(tokenise="13a"),
+        "BLEU has no argument 'tokenise'; available: lowercase, tokenize, smooth_method, .*; "
+        "did you mean 'tokenize'"),
     (lambda: es.TER(normalize=True), "TER has no argument 'normalize'.* mean 'normalized'"),
     (lambda: es.Mean("m", higher=True), "Mean has no argument 'higher'.*'higher_is_better'"),
     (lambda: es.SentenceBLEU(tokenise="13a"), "SentenceBLEU has no .* mean 'tokenize'"),
     (lambda: Plain(tokenize="13a"), r"Plain has no options, got \{'tokenize': '13a'\}"),
     (lambda: Plain(3), r"Plain has no options, got \(3,\)"),
-    (lambda: es.compare({"A": A}, B, n_resample=9), "compare has no argument 'n_resample'; there "
-     r"are hypotheses, .* and \d+ more; did you mean 'n_resamples'"),
+    (lambda: es.compare({"A": A}, B, n_resample=9),
+        r"compare has no argument 'n_resample'; available: hypotheses, .* and \d+ more; did you "
+        r"mean 'n_resamples'"),
     (lambda: es.estimate(A, B, referencs=B), "estimate has .* mean 'references'"),
     (lambda: es.Suite({}, agregate="macro"), "Suite has no .* mean 'aggregate'"),
     (lambda: es.Monitor(B, patiense=3), "Monitor has no .* mean 'patience'"),
@@ -262,7 +264,7 @@ def test_numbers_of_any_kind_are_numbers(scores):
 
 @pytest.mark.parametrize("score, message", [
     (Decimal("nan"), r"scores\[1\] is missing"), (Decimal("snan"), r"scores\[1\] is missing"),
-    (Decimal("inf"), r"scores\[1\] is inf; scores must be finite"),
+    (Decimal("inf"), r"scores\[1\] is inf, but scores must be finite"),
     (10**400, "scores must be finite, got a number above"), (1j, "got object values"),
     (None, r"scores\[1\] is missing"), ({}, "got object values"), ("0.5", "got object values"),
 ])  # fmt: skip
@@ -323,6 +325,6 @@ def test_names_of_files_and_options_of_reading_say_where_they_belong(tmp_path):
     refuses(r"if 'a\.txt' is a file, read its lines first", es.compare, texts, ["x", "y"])
     scores = {"A": [1, 0, 1], "B": [0, 1, 1]}
     for ask in (es.compare, es.gate):
-        refuses("no argument 'columns'; give it to read_log", ask, scores, columns={})
+        refuses("no argument 'columns'; pass it to read_log", ask, scores, columns={})
     message = "must be the name of a system in hypotheses, .* as base"
     refuses(message, es.gate, ["x", "y"], baseline="main.csv", references=["x", "y"], margin=1)

@@ -131,10 +131,10 @@ def test_equal_scores_of_few_values_claim_nothing():
 
 
 @cases(
-    ({"margin": 0}, "margin must be above 0, got 0: give its size only"),
+    ({"margin": 0}, "margin must be above 0, got 0. Pass only its size"),
     ({"margin": float("nan")}, "margin must be a finite number, got nan"),
-    ({"recovery": 1.01}, "recovery must be a share above 0 and at most 1, got 1.01"),
-    ({"recovery": 0.9, "margin": 1}, "give either margin or recovery, not both"),
+    ({"recovery": 1.01}, "recovery must be a share, above 0 and at most 1, got 1.01"),
+    ({"recovery": 0.9, "margin": 1}, "pass either margin or recovery, not both"),
 )
 def test_bad_input(options, message):
     refuses(message, es.compare, pair(), metrics=MEAN, **options)
@@ -142,7 +142,7 @@ def test_bad_input(options, message):
 
 
 def test_limits_that_no_scores_could_miss_are_refused():
-    said = "margin must be below 1, because judge goes from 0 to 1; got"
+    said = "margin must be below 1, because judge ranges from 0 to 1; got"
     refuses(said, one, outcomes(30, 1, 2, 3), margin=1)
     refuses(r"confidence_level must be above 0\.5", one, pair(), margin=1, confidence_level=0.5)
 
@@ -193,6 +193,8 @@ def test_a_margin_of_the_whole_scale_is_refused_for_runs_and_labels_too(margin):
     one_run = {name: scores[0] for name, scores in runs.items()}
     human = {name: [x if i % 3 else None for i, x in enumerate(y)] for name, y in one_run.items()}
     for scores, options in ((runs, {}), (one_run, {"human": human}), (one_run, {})):
-        with pytest.raises(es.InputError, match="margin must be below 1, because judge goes from"):
+        with pytest.raises(
+            es.InputError, match="margin must be below 1, because judge ranges from"
+        ):
             es.compare(scores, metrics=MEAN, margin=margin, **options)
         assert es.compare(scores, metrics=MEAN, margin=0.99, n_resamples=99, **options)

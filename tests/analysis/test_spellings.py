@@ -55,9 +55,13 @@ def test_the_other_name_means_the_same(tmp_path):
 
 
 def test_a_name_given_by_place_counts_as_given():
-    with pytest.raises(es.InputError, match="metric and metrics are the same argument; give one"):
+    with pytest.raises(
+        es.InputError, match="metric and metrics are the same argument; pass only one"
+    ):
         es.estimate(TEXTS["B"], REFERENCES, "bleu", metrics="chrf")
-    refuses("rng and seed are the same argument; give one", es.bootstrap_weights, 3, 9, 1, seed=2)
+    refuses(
+        "rng and seed are the same argument; pass only one", es.bootstrap_weights, 3, 9, 1, seed=2
+    )
     with pytest.raises(TypeError, match=r"estimate has no argument 'sed'; .* did you mean 'seed'"):
         es.estimate(TEXTS["B"], REFERENCES, sed=2)
 
@@ -65,11 +69,13 @@ def test_a_name_given_by_place_counts_as_given():
 def test_arguments_without_a_name_are_those_that_have_a_place():
     a, b = TEXTS.values()
     said = (
-        "^compare takes hypotheses, references, metrics by position, got 4 arguments; several "
-        "systems are one mapping$"
+        "^compare accepts only hypotheses, references, metrics as positional arguments, got 4; pass "
+        "several systems as one mapping$"
     )
     refuses(said, es.compare, a, b, REFERENCES, "bleu")
-    refuses(r"^read_log takes path by position, got 2 arguments$", es.read_log, "x.json", "acc")
+    refuses(
+        r"^read_log accepts only path as positional arguments, got 2$", es.read_log, "x.json", "acc"
+    )
 
 
 def test_printed_names_of_metrics_are_names():

@@ -175,16 +175,21 @@ def test_strata_of_one_unit_are_drawn_as_one():
     joined = by_t(scores[:9], strata=list("xxxxxyyyy"))
     assert (plain.low, plain.high) == (joined.low, joined.high)
     assert plain.signature == joined.signature.replace("strata:2", "strata:3")
-    with pytest.raises(es.InputError, match=r"'macro' needs at least 2 segments.*'z' has 1: join"):
+    with pytest.raises(
+        es.InputError, match=r"'macro' requires at least 2 segments.*'z' has 1. Merge"
+    ):
         by_t(scores[:9], strata=list("xxxxxyyyz"), aggregate="macro")
 
 
 @bad_cases(
     ({"strata": [[], [], [], []]}, "strata must hold hashable labels"),
     ({"strata": [1, 1, "1", "1"]}, r"strata contains 1 \(int\) and '1' \(str"),
-    ({"groups": [1, 2, "2", 3]}, "2 .*different labels but look the same; give all labels"),
+    (
+        {"groups": [1, 2, "2", 3]},
+        "2 .*look the same but are different labels; use one type for all labels",
+    ),
     ({"groups": [1, 2, 2, 3]}, r"group 2 is in 'x' \(segment 1\) and in 'y' \(segment 2\)"),
-    ({"strata": None, "aggregate": "macro"}, "aggregate='macro' needs strata"),
+    ({"strata": None, "aggregate": "macro"}, "aggregate='macro' requires strata"),
     ({"aggregate": {"x": 1}}, "aggregate lacks the stratum 'y'"),
     ({"aggregate": {"x": 1, "y": float("nan")}}, r"aggregate\['y'\] must be a finite"),
 )

@@ -395,7 +395,10 @@ TYPED = [
 @cases(
     *TYPED,
     ("compare TEXTS --names a 'b\nc' d", "system names must be printable text"),
-    ("gate TEXTS --systems copy --baseline baseline --margin -1", "a loss comes from the metric\n"),
+    (
+        "gate TEXTS --systems copy --baseline baseline --margin -1",
+        "determines which direction is a loss.\n",
+    ),
     ("estimate '--a\nb\x1b[2J\u202e'", "--a\\nb\\x1b[2J\\u202e"),
 )
 def test_what_cannot_be_is_one_line(words, message, refused):
@@ -448,7 +451,7 @@ def test_names_that_look_like_arguments_stay_as_they_are(typed, refused):
         expected = es.estimate_logs(file, n_resamples=9).to_text(findings=False)
         assert out.splitlines()[:-1] == expected.splitlines()[:-1]
     said = refused("compare", "quoted.csv", "--systems", "test='t'")
-    assert "there is no \"test='t'\"; there are metric='x'," in said
+    assert "there is no \"test='t'\"; available: metric='x'," in said
 
 
 def scores_of(first=1, names=SYSTEMS):
@@ -518,9 +521,9 @@ def test_scores_that_do_not_fit_texts(beside):
     scores = scores_of()
     fewer = "\n".join(line for line in scores.split("\n") if ",60," not in line)
     for given, message in (
-        (scores.replace("copy,", "other,"), "has no scores (COMET) of 'copy'; it has"),
-        (scores.replace(",60,", ",61,"), "must be named by the 60 line numbers"),
-        (fewer, "of 59 segments but the texts have 60 lines; --missing intersect uses only"),
+        (scores.replace("copy,", "other,"), "has no scores (COMET) of 'copy', only of"),
+        (scores.replace(",60,", ",61,"), "must be the 60 line numbers"),
+        (fewer, "of 59 segments but the texts have 60 lines; to use only the lines"),
     ):
         code, _, err = beside(given)
         assert (code, message in err) == (2, True)
@@ -557,7 +560,7 @@ def test_names_are_checked_before_anything_is_counted(refused, monkeypatch, word
     counted = []
     monkeypatch.setattr(inputs, "extract_files", lambda *_: counted.append(1))
     said = refused("compare", *TEXTS.split(), *words.split())
-    assert re.search("there is no (system )?'cpoy'|needs one name for each", said)
+    assert re.search("there is no (system )?'cpoy'|requires one name for each", said)
     assert not counted
 
 
@@ -568,7 +571,7 @@ def test_a_name_may_begin_with_a_dash(typed, refused):
     )
     assert re.search("^-drop .*baseline$", named, re.M)
     words = ("compare", *TEXTS.split(), *FEW, "--names", "a", "b", "c")
-    assert "does not take --drop" in refused(*words, "--drop")
+    assert "does not accept --drop" in refused(*words, "--drop")
     assert typed(*words, "-lc") == typed(*words, "--lowercase")
 
 
@@ -599,7 +602,7 @@ def left():
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 @cases(
     (["--help"], "stdout", full, 2, "cannot write standard output: No space left on device"),
-    (["estimate"], "stdout", nullcontext, 2, "standard output is closed; give -o FILE"),
+    (["estimate"], "stdout", nullcontext, 2, "standard output is closed; pass -o FILE"),
     (["compare", "--help-all"], "stdout", left, 141, ""),
     (ONE, "stderr", nullcontext, 0, ""),
     (["estimate"], "stderr", nullcontext, 2, ""),
@@ -679,14 +682,18 @@ def test_a_destination_is_no_input(here, refused):
     os.link(here / "copy.txt", here / "linked.txt")
     for path in ("copy.txt", "./copy.txt", "ref.B.txt", "docs.txt", "alias.txt", "linked.txt"):
         before = (here / path).read_bytes()
-        assert f"-o {path} is the input" in refused(*ONE, "--groups", "docs.txt", "-o", path)
+        assert f"-o {path} is the same file as the input" in refused(
+            *ONE, "--groups", "docs.txt", "-o", path
+        )
         assert (here / path).read_bytes() == before
     # What --human and --baseline name is read as well.
     for words in (
         ("compare", "judge.csv", "--human"),
         ("gate", "b.csv", "--margin", "1", "--baseline"),
     ):
-        assert "-o a.csv is the input a.csv" in refused(*words, "a.csv", "-o", "a.csv")
+        assert "-o a.csv is the same file as the input a.csv" in refused(
+            *words, "a.csv", "-o", "a.csv"
+        )
 
 
 def test_a_destination_changes_only_when_there_is_a_result(here, typed, refused):

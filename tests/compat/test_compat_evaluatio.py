@@ -248,7 +248,7 @@ def test_everything_resampled_is_seeded(call):
     refuses("rng must be", call, rng=-1)
 
 
-LENGTHS = "must be the same length, got"
+LENGTHS = "must have the same length, got"
 
 
 @bad_cases(

@@ -265,7 +265,7 @@ def test_what_are_no_battles_is_refused(battles):
     ({"scale": "points"}, "scale must be one of log-odds, elo"),
     ({"groups": "prompt"}, "groups='prompt' is not a label of the battles; they have no labels"),
     ({"groups": [1, 2]}, "groups must have one label per battle, got 2 for 300"),
-    ({"baseline": "m9"}, "baseline: 'm9' is not one of the systems; there are"),
+    ({"baseline": "m9"}, "baseline: there is no system 'm9'; available: m0, m1, m4"),
     ({"recover": 0.9}, "arena has no argument 'recover'"),
     error=(es.InputError, TypeError),
 )
@@ -359,8 +359,14 @@ def test_scales_are_refused_where_there_are_no_battles(tmp_path, refused):
     table, text, saved = (str(tmp_path / name) for name in ("scores.csv", "a.txt", "a.npz"))
     es.extract({"A": ["x", "y"], "B": ["x", "z"]}, ["x", "y"]).save(saved)
     cases = {
-        (table,): "--scale is for battles (columns model_a, model_b, winner), but",
-        ("-r", text, "-i", text, text): "--scale is for tables of battles, but these are texts",
+        (table,): "--scale applies only to battles (columns model_a, model_b, winner), but",
+        (
+            "-r",
+            text,
+            "-i",
+            text,
+            text,
+        ): "--scale applies only to tables of battles, but these are texts",
         (saved,): f"--scale does not apply to {saved}",
     }
     for arguments, message in cases.items():

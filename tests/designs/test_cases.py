@@ -196,7 +196,7 @@ def test_the_command_is_the_call(tmp_path, agents, monkeypatch, refused, typed):
     shown = expected.to_text(findings=False).replace("to_csv()", "-o all.csv")
     # Lines of sentences end elsewhere in a pipe, and the last line has what is typed.
     assert printed.split() == shown.split("seed 12345")[0].split()
-    assert "give --baseline" in refused("cases", "new.csv", "old.csv")
+    assert "pass --baseline" in refused("cases", "new.csv", "old.csv")
 
 
 def test_the_error_of_infinitely_many_trials_is_said_of_means(agents):

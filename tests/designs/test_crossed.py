@@ -108,7 +108,7 @@ def test_labels_have_names_or_come_by_name(tmp_path, capsys, typed):
     assert "40 prompts of 240 segments" in typed("compare", "--groups", "prompt", path)
     with pytest.raises(SystemExit):
         main(["compare", str(path), "--groups", *NAMES, "domain"])
-    assert "--groups takes one label, or two; got prompt rater domain" in capsys.readouterr().err
+    assert "--groups accepts one or two labels, got prompt rater domain" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
@@ -149,17 +149,17 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
     (lambda: es.compare(table(), groups={**BOTH, "day": PROMPTS}),
      "must have two labels per segment, got 3"),
     (lambda: es.compare(table(), groups={**BOTH, "rater": 0 * RATERS}),
-     "at least 2 raters are needed to measure uncertainty, got 1"),
+     "at least 2 raters are required to estimate uncertainty, got 1"),
     (lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
      "label 'rater': groups has 239 labels for 240 segments"),
-    (lambda: es.power(table(), groups=NAMES), r"power takes one label per segment, got two \(pro"),
+    (lambda: es.power(table(), groups=NAMES), r"power accepts one label per segment, got two \(prompt"),
     (lambda: es.compare(table(), groups={"A": BOTH, "B": BOTH}, paired=False),
-     "paired=False takes one label per segment,"),
+     "paired=False accepts one label per segment"),
     (lambda: es.SequentialTest(240, metric=es.Mean("mark")).look(table(), "A", groups=NAMES),
-     "a look takes one label per segment,"),
-    (lambda: es.compare(table(), groups=NAMES).by(RATERS), "by takes one label per segment, got"),
+     "a look accepts one label per segment"),
+    (lambda: es.compare(table(), groups=NAMES).by(RATERS), "by accepts one label per segment, got"),
     (lambda: es.Suite({"x": table(), "y": table()}, "macro", groups=NAMES).compare(),
-     r"must be one label per segment if tasks have a total, got \['prompt', 'rater'\];"),
+     r"must be a single label if tasks have a total, got \['prompt', 'rater'\]"),
 )  # fmt: skip
 def test_what_is_not_known_of_two_labels_is_refused(call):
     call()

@@ -393,7 +393,8 @@ MEAN = es.Mean("pass")
     (lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
      "human replaces either scores or references, but the metrics are of both kinds;"),
     (lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
-     "human must be left out when SegmentStatistics are given; extract them under es.Judged"),
+     "human must be left out when you pass SegmentStatistics; extract them with es.Judged as "
+     "the metric"),
     (lambda: es.Judged("quality"),
      "metric must be the metric of both judge and people (human= makes it Judged), got 'quality'"),
     (lambda: es.compare({"a": [1, 0], "b": [1, 1]}, metrics=es.Judged(MEAN), human={}),

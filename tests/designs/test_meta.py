@@ -309,7 +309,7 @@ def test_files(tmp_path, monkeypatch, refused, typed):
         printed = typed("meta", *files.split(), "--measure", "kendall", "-f", "json")
         assert scores_of(es.Comparison.from_json(printed)) == expected, files
     for line, said in (
-        ("all.csv", "give --human with the name of people's scores"),
+        ("all.csv", "pass --human with the metric that contains people's scores"),
         ("all.csv --human mqm", "--human: there is no 'mqm'"),
         ("-i x.txt", "people's scores are missing"),
     ):

@@ -137,8 +137,10 @@ def test_suites_of_moments(table):
     for a, b in zip(scores, others, strict=True):
         assert (a.low, a.high) == pytest.approx((b.low, b.high), rel=1e-10)
     mixed = {"x": moments["x"], "y": parts["y"]}
-    refuses("all tasks must have statistics of segments, or all must have moments", es.Suite, mixed)
-    with pytest.raises(es.InputError, match="groups must be left out when a Moments is given"):
+    refuses(
+        "tasks must be either all SegmentStatistics or all Moments, not a mixture", es.Suite, mixed
+    )
+    with pytest.raises(es.InputError, match="groups must be left out when you pass a Moments"):
         es.Suite(moments, groups={"x": ["a"] * 100}).compare()
     with pytest.raises(es.InputError, match="task 'x' has strata"):
         es.Suite({"x": moments_of(parts["x"], strata=["a", "b"] * 50), "y": moments["y"]}).compare()
@@ -253,8 +255,12 @@ def test_what_has_no_moments_is_refused():
         (judged, {}, "moments do not support"),
         (table, {"groups": ["document", "domain"]}, "groups must be one label per segment"),
         (table, {"groups": DOCUMENTS[1:]}, "groups has 479 labels"),
-        (table, {"strata": "topic"}, "strata='topic' is not a label of the segments;"),
-        (table, {"groups": ["x"] * 480, "strata": "domain"}, "each group must lie in one stratum"),
+        (table, {"strata": "topic"}, "strata='topic' is not a label of the segments"),
+        (
+            table,
+            {"groups": ["x"] * 480, "strata": "domain"},
+            "each group must belong to a single stratum",
+        ),
     ):
         refuses(message, es.Moments.of, statistics, **labels)
 
@@ -331,8 +337,8 @@ def test_what_moments_do_not_know_is_said():
     moments = moments_of(table)
     # Nothing is drawn of them, whatever is asked.
     assert es.compare(moments, n_resamples=99, rng=3)[0] == es.compare(moments)[0]
-    refuses(r"influence needs .* a Moments", es.compare(replace_systems(moments, 2)).influence)
-    refuses("needs strata", es.compare, moments, aggregate="macro")
+    refuses(r"influence requires .* a Moments", es.compare(replace_systems(moments, 2)).influence)
+    refuses("requires strata", es.compare, moments, aggregate="macro")
     # Without counts of what differs all units are, and the results say so.
     unknown = replace(moments, differing=None)
     result = es.compare(unknown)

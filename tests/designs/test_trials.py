@@ -292,8 +292,8 @@ def test_a_total_of_such_items_adds_the_errors_of_its_tasks(few_items):
 @cases(
     (lambda t: es.compare(t, groups=[i // 2 for i in range(50)]), "items 'all' needs items that"),
     (lambda t: es.compare(t, paired=False), "items 'all' needs items that both"),
-    (lambda t: es.compare(t).power(difference=0.1), "but power is about other items"),
-    (lambda t: es.compare(t).influence(), "but influence is about other items"),
+    (lambda t: es.compare(t).power(difference=0.1), "but power is about new items"),
+    (lambda t: es.compare(t).influence(), "but influence is about new items"),
     (lambda t: es.PassAll(1, items="some"), "items must be one of drawn, all; got 'some'"),
 )
 def test_what_is_about_other_items_is_refused(asked, message, few_items):
@@ -395,7 +395,7 @@ def test_the_table_says_what_is_cheapest(tmp_path, capsys, typed):
     assert said in typed("power", *paths, "--difference", "0.05", "--price", "10,1")
     with pytest.raises(SystemExit):
         cli.main(["power", str(paths[0]), "--price", "10"])
-    assert "--price: expected two prices, such as 10,1; got '10'" in capsys.readouterr().err
+    assert "--price: expected two prices, such as 10,1, got '10'" in capsys.readouterr().err
 
 
 @bad_cases(

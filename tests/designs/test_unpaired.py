@@ -252,7 +252,7 @@ PLAIN = {"A": [0, 1, 0, 1, 1], "B": [0, 1, 1]}
     (PLAIN, {"strata": {"A": [0] * 5}}, "strata must be a mapping .*unpaired; got A"),
     (PLAIN, {"paired": "no"}, "paired must be True or False"),
     (PLAIN, {"paired": True}, "hypotheses must have the same number of segments"),
-    ({"A": [0, 1], "B": [1]}, {}, "system 'B': at least 2 segments are needed"),
+    ({"A": [0, 1], "B": [1]}, {}, "system 'B': at least 2 segments are required"),
 )
 def test_what_cannot_work_is_refused(systems, options):
     es.compare(systems, metrics=ACC, **{"paired": False, **options})

@@ -345,9 +345,9 @@ def test_what_is_not_there_is_named_with_what_there_is(tmp_path):
     lm_eval(tmp_path)
     for settings, words in (
         ({"metric": "accuracy"}, "there is no metric 'accuracy'; .*did you mean 'acc'"),
-        ({"task": "mtt"}, "there is no task 'mtt'; there are lm, mt, qa; did you mean 'mt'"),
-        ({"filter": "strict"}, "there is no filter 'strict'; there is only none"),
-        ({"task": "qa", "metric": "bleu"}, "nothing matches task qa, metric bleu; there is"),
+        ({"task": "mtt"}, r"there is no task 'mtt'; available: lm, mt, qa; did you mean 'mt'\?"),
+        ({"filter": "strict"}, "there is no filter 'strict'; available: none"),
+        ({"task": "qa", "metric": "bleu"}, "no scores match task qa, metric bleu; available:"),
         ({"metric": ["acc", "blue"]}, "there is no metric 'blue'; .*did you mean 'bleu'"),
         ({"directions": {"judge": "higher"}}, "directions: there is no metric 'judge'"),
         ({"system": "acme/smal"}, "system: there is no 'acme/smal'.*did you mean 'acme/small'"),

@@ -89,7 +89,9 @@ def test_a_group_is_its_tasks_with_the_total_that_the_harness_prints(tmp_path):
         assert totals(es.estimate_logs(source, n_resamples=99, **options)) == expected
     assert log.groups == {"sciences": LEAVES["mmlu_stem"], **LEAVES}
     assert es.read_log(tmp_path, task="sciences").tasks == ("mmlu_math", "mmlu_physics")
-    with pytest.raises(es.InputError, match=r"no task 'mmlo'; there are .* mean 'mmlu'"):
+    with pytest.raises(
+        es.InputError, match=r"no task 'mmlo'; available: mmlu_history, .* mean 'mmlu'"
+    ):
         es.compare_logs(tmp_path, task="mmlo")
     asked = es.estimate_logs(tmp_path, task="mmlu", aggregate="macro", n_resamples=99)
     assert {task for task, _, _ in totals(asked)} == {"all 4 tasks"}

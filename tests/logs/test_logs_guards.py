@@ -160,7 +160,7 @@ def test_blank_labels_and_absent_references(tmp_path, capsys, refused):
     out = lines(tmp_path / "o.txt", [text[:25] for text in OUTPUTS])
     groups = lines(tmp_path / "g.txt", ["a", "", *["b"] * 38])
     call = ("estimate", "-i", out, "--resamples", "99", "-f", "json", "-r")
-    said = "g.txt, line 2 is blank: give every segment a label"
+    said = "g.txt, line 2 is blank; every segment requires a label"
     assert said in refused(*call, first, "--groups", groups)
     said = typed(capsys, *call, first, second)[1]
     assert "on the command line --blank-is-absent" in said
@@ -173,7 +173,7 @@ def test_blank_labels_and_absent_references(tmp_path, capsys, refused):
     said = refused(*call, both, "--num-refs", "2")
     advice = re.search(r"if the others are absent, give (\S+)", said)[1]
     assert typed(capsys, *call, both, "--num-refs", "2", advice)[0] == 0
-    assert "is for several references" in refused(*call, first, "--blank-is-absent")
+    assert "requires several references" in refused(*call, first, "--blank-is-absent")
 
 
 def test_failures_that_are_offered_are_counted(tmp_path, capsys, refused):
@@ -300,8 +300,8 @@ def test_an_output_too_many_is_no_run_of_all_items(tmp_path, capsys, refused):
     call = ("compare", *of_texts, tmp_path / "a.txt", lines(tmp_path / "n.txt", part), "-m", "chrf",
             "--plan", plan, "--resamples", "99")  # fmt: skip
     said = refused(*call)
-    where = f"leaves out (the first is line {other + 1})"
-    assert f"has outputs in 1 of 28 lines that {plan} {where}" in said
+    where = f"(the first is line {other + 1})"
+    assert f"has outputs in 1 of 28 lines that are not in {plan} {where}" in said
     part[other] = ""
     lines(tmp_path / "n.txt", part)
     code, said = typed(capsys, *call)

@@ -162,7 +162,7 @@ def test_labels_that_differ_are_other_items():
     logs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]
     found = compare(*logs, groups="doc.id")
     assert (found.estimates[0].unit, found.estimates[0].n_segments) == ("group", 10)
-    words = r"have no label 'topic'; they have hash, doc.id; read_log\(..., labels"
+    words = r"have no label 'topic'; available: hash, doc.id; to keep other labels, use read_log\(..., labels='topic'\)"
     refused(words, *logs, groups="topic")
 
 
@@ -255,7 +255,7 @@ def test_what_read_log_takes(tmp_path):
     assert es.read_log(str(path)).systems == ("run",)
     for options, message in (
         ({"epochs": "all"}, "epochs must be one of mean, runs, pass.K, .* got 'all'"),
-        ({"task": "x"}, "there is no task 'x'; there are none"),
+        ({"task": "x"}, "there is no task 'x'; none are available"),
         ({"task": 3}, "task must be a list of patterns, got int"),
         ({"metric": [3]}, "metric must be non-empty text, got 3"),
         ({"labels": 3}, "labels must be a list of paths of keys, got int"),

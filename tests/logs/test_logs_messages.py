@@ -42,8 +42,8 @@ def test_tasks_of_one_metric_each_say_that_nothing_is_adjusted(tmp_path):
 def test_a_comma_is_between_a_metric_and_its_filter(tmp_path, refused, typed):
     two_scorers(tmp_path / "x")
     text = refused("compare", tmp_path / "x", "-m", "clustered,match")
-    assert "there is no metric 'clustered,match'; there are clustered, match" in text
-    assert "; a comma is between a metric and its filter" in text
+    assert "there is no metric 'clustered,match'; available: clustered, match" in text
+    assert "; a comma separates a metric from its filter" in text
     lines = [*answers([1, 0, 1], "strict"), *answers([1, 1, 1], "loose")]
     write(tmp_path / "y", {"qa": lines}, {"qa": {"acc,strict": 2 / 3, "acc,loose": 1.0}})
     assert "0.67" in typed("estimate", tmp_path / "y", "-m", "acc,strict", "--resamples", "9")
@@ -52,14 +52,14 @@ def test_a_comma_is_between_a_metric_and_its_filter(tmp_path, refused, typed):
 def test_labels_that_could_be_asked_for_are_named(tmp_path, refused):
     mixed(tmp_path / "x")
     text = refused("estimate", tmp_path / "x", "--task", "qa", "--groups", "passage")
-    said = "they have doc_hash, target_hash, doc.id, doc.passage; did you mean 'doc.passage'"
+    said = "available: doc_hash, target_hash, doc.id, doc.passage; did you mean 'doc.passage'"
     assert said in text
     kept = es.estimate_logs(es.read_log(tmp_path / "x", labels="doc.passage"), task="qa")
     assert "items come from 2 passages but count as independent," in str(kept)
     assert 'give groups="doc.passage"' in str(kept)
     log_files.inspect_file(tmp_path / "y.json", log_files.inspect_log(["C", "I"]))
     text = refused("estimate", tmp_path / "y.json", "--groups", "metadata.topic")
-    assert "they have item_hash, target_hash, metadata.subject" in text
+    assert "available: item_hash, target_hash, metadata.subject" in text
 
 
 def test_runs_of_one_model_in_a_folder_are_all_called_by_their_paths(tmp_path, capsys, refused):
@@ -71,7 +71,7 @@ def test_runs_of_one_model_in_a_folder_are_all_called_by_their_paths(tmp_path, c
     assert found.estimates[0].system == "old"
     call = ["gate", new, "--baseline", old, "--task", "qa", "--margin", "0.9"]
     text = refused(*call, "--names", "old", "new")
-    assert f"--names needs one name for each of {new}, got old new; the baseline" in text
+    assert f"--names requires one name for each of {new}, got old new. The baseline" in text
     assert cli.main([*map(str, call), "--names", "mine"]) in (0, 3)
     assert "mine against" in capsys.readouterr().out
 

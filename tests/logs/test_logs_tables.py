@@ -305,7 +305,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     assert [line.split(":")[0] for line in run.skipped] == expected
     (table,) = read(text, labels=["colour", "domain"]).tables.values()
     assert (table.labels["colour"], table.labels["domain"]) == (("red",), ("news",))
-    refuses(r"scores.csv: the items have no label 'shape'; they", read, text, labels="shape")
+    refuses(r"scores.csv: the items have no label 'shape'; available", read, text, labels="shape")
 
 
 @bad_cases(
@@ -544,5 +544,5 @@ def test_domains_of_a_frame_and_which_call_reads_it(library):
     of_a_list = es.compare_logs(frame, by=columns["category"][::2], **options)
     assert (of_a_list.rows, of_a_list[-1].task) == (found.rows, "all 3 strata")
     for ask in (es.compare, es.estimate):
-        with pytest.raises(es.InputTypeError, match=r"numbers \('item'\).* compare_logs and"):
+        with pytest.raises(es.InputTypeError, match=r"numbers \('item'\).* compare_logs or"):
             ask(frame)

@@ -396,7 +396,7 @@ def both():
 @pytest.mark.parametrize("call, message", [
     (lambda: suite(3).plot(ax=[None]), "ax must be 3 axes, one per panel, got 1"),
     (lambda: both().plot_scores("x"), "metric must be one of COMET, other; got 'x'"),
-    (lambda: compared(11).plot(system="x"), "there is no pair of 'x' and None"),
+    (lambda: compared(11).plot(system="x"), "'x' and None"),
     (lambda: es.estimate({f"s{i}": [1.0, i] for i in range(121)}, metric=METRIC).plot(),
      r"121 rows are too many for a figure \(at most 120\);"),
     (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),

@@ -159,10 +159,10 @@ def test_what_cannot_be_taken_apart_is_refused():
     for call, message in (
         (lambda: result.by(["x"] * 80), "by needs at least 2 strata, but all segments are in 'x';"),
         (lambda: result.by(domain[:-1]), "by has 79 labels"),
-        (lambda: result.by("domain"), "by='domain' is not a label of the segments; they have no labels"),
-        (lambda: result.by(["x", *["y"] * 79]), "at least 2 segments are needed.* got 1"),
+        (lambda: result.by("domain"), "by='domain' is not a label of the segments, which have no labels"),
+        (lambda: result.by(["x", *["y"] * 79]), "at least 2 segments are required.* got 1"),
         (lambda: result.by(domain).by(domain), "by splits one task, but there are several, which already have their own rows; leave it out, or compare one task"),
-        (lambda: es.compare(moments).by(domain), "by needs the statistics of every segment"),
+        (lambda: es.compare(moments).by(domain), "by requires the statistics of every segment"),
         (lambda: es.Comparison.from_json(result.to_json()).by(domain), "read from a file"),
         (lambda: es.compare(given, metrics=MEAN, strata=domain, aggregate="macro").by(domain),
          "by splits a score of all segments together"),
@@ -209,7 +209,7 @@ def test_no_stratum_or_task_is_called_as_its_total():
     given, domain = scores()
     result = es.compare(given, metrics=MEAN, **BY_T)
     table = es.extract(given, metric=MEAN)
-    message = "a task, or stratum, has the name '{}', which is the name of the total"
+    message = "a task or stratum is called '{}', which is the name of the total"
     with pytest.raises(es.InputError, match=message.format("both strata")):
         result.by(["both strata" if name == "chat" else name for name in domain])
     for call in ("estimate", "compare"):

@@ -178,7 +178,9 @@ def test_looks_take_peoples_labels(marks):
     # A label that comes after the item is another item.
     people["new"][1] = 1
     refuses("item 1 had a different score or label of the system", look, test, 250)
-    with pytest.raises(es.InputError, match="human must be left out when SegmentStatistics"):
+    with pytest.raises(
+        es.InputError, match="human must be left out when you pass SegmentStatistics"
+    ):
         test.look(*[es.extract({"A": judge["new"] * 1.0}, metric=ACC)] * 2, human=people)
 
 
@@ -410,9 +412,15 @@ def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
 
 @cases(
     (("--margin", "0.03"), "state comes from a test with a different margin: 0.02 there, 0.03"),
-    (("--margin", "0.02", "--undecided", "pass"), "--undecided is for a single test"),
-    (("--margin", "0.02", "--unpaired"), "--unpaired is for a single test: with --state"),
-    (("--margin", "0.02", "--paired-runs"), "--paired-runs is for a single test"),
+    (
+        ("--margin", "0.02", "--undecided", "pass"),
+        "--undecided cannot be used with --state, because it applies to a single test",
+    ),
+    (("--margin", "0.02", "--unpaired"), "--unpaired cannot be used with --state"),
+    (
+        ("--margin", "0.02", "--paired-runs"),
+        "--paired-runs cannot be used with --state, because it applies to a single test",
+    ),
 )
 def test_a_gate_refuses_what_is_not_its_own(arguments, message, folder, refused):
     assert main(["gate", "100.csv", *GATE, "--margin", "0.02"]) == 4
@@ -421,8 +429,8 @@ def test_a_gate_refuses_what_is_not_its_own(arguments, message, folder, refused)
 
 def test_a_gate_of_looks_needs_a_state(folder, refused):
     gate = ("gate", "100.csv")
-    assert "--of, --looks and --start need --state FILE" in refused(*gate, *GATE[:4])
-    said = "-o gate.json is the file of --state; give another file"
+    assert "--of, --looks and --start require --state FILE" in refused(*gate, *GATE[:4])
+    said = "-o gate.json is also the file of --state; use another file"
     assert said in refused(*gate, *GATE, "-o", "gate.json")
     (folder / "gate.json").write_text("{")
     assert "--state gate.json: it is not JSON" in refused("gate", "100.csv", *GATE)
@@ -432,7 +440,7 @@ def test_two_processes_take_no_look_at_once(folder, refused):
     """Defect: of two looks at one state one was lost, and its level spent twice."""
     looked = ["gate", "100.csv", *GATE, "--margin", "0.02"]
     (folder / "gate.json.lock").touch()
-    assert "--state gate.json: another process is taking a look" in refused(*looked)
+    assert "--state gate.json is in use by another process" in refused(*looked)
     (folder / "gate.json.lock").unlink()
     assert main(looked) == 4
     assert not (folder / "gate.json.lock").exists()

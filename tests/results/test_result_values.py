@@ -99,13 +99,13 @@ def test_a_difference_prints_as_a_sentence():
     ("a", "^metric is missing; give one of COMET, errors$"),
     ((1, 2, 3), "a key must be names or a place"),
     (("COMET", "c", "x"), r"^baseline must be one of a, b, c; got 'x'$|must be one of"),
-    (("COMET", "a", "a"), "there is no difference of 'a' from 'a'; there are|must be one of"),
+    (("COMET", "a", "a"), "there is no difference of 'a' from 'a'; available: 'b'|must be one of"),
 ])  # fmt: skip
 def test_what_is_not_there_is_said_to_be_missing(key, message):
     refuses(message.partition("|")[0], PAIRS.__getitem__, key)
     refuses(message, ESTIMATES.__getitem__, key)
     refuses("baseline is missing; choose one of 2 pairs", PAIRS.__getitem__, ("COMET", "c"))
-    said = "there is no difference of 'c' from 'a'; there are 'a' from 'b'; "
+    said = "there is no difference of 'c' from 'a'; available: 'a' from 'b'; "
     refuses(said, BASED.difference, "errors", "c", "a")
     refuses("metric must be one of COMET, errors; got 'BLEU'", BASED.difference, "BLEU")
 

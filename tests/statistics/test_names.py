@@ -92,7 +92,7 @@ def test_segment_ids_and_signatures():
 
 
 def test_the_message_says_which_character():
-    message = r"system names .* 'sys\\u200btem', whose character 3 \(U\+200B ZERO WIDTH SPACE\)"
+    message = r"system names .* 'sys\\u200btem', in which character 3 \(U\+200B ZERO WIDTH SPACE\)"
     refuses(message, label, "sys\u200btem", "system names")
 
 

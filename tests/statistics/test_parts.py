@@ -94,7 +94,7 @@ def test_files_of_parts_are_stacked_on_the_command_line(
     es.SegmentStatistics([[[1, 1], [0, 1]]], ["A"], es.Mean("m")).save("x.npz")
     for files, message in (
         ("p0 p0", "but 0 and 1 share the same references;"),
-        ("x x", "is unknown whether they are parts of one test set:"),
+        ("x x", "is unknown whether they are parts of one test set"),
         ("a0 a1 b0", "have the same segments, got 26 for"),
     ):
         assert message in refused("compare", *(f"{x}.npz" for x in files.split()))

@@ -112,8 +112,8 @@ def test_groups_and_strata_are_named(both):
 def test_groups_without_such_a_label(both, ask):
     gaps = replace(both, labels={"d": ("",) * 3 + ("x",) * 37})
     for table, name, message in (
-        (both, "topic", "is not a label of the segments; they have"),
-        (gaps, "d", ": 3 of 40 segments have no label; give every segment a label"),
+        (both, "topic", "is not a label of the segments, which have"),
+        (gaps, "d", ": 3 of 40 segments have no label; label every segment"),
     ):
         refuses(f"groups='{name}'.?{message}", ask, table, groups=name)
     with pytest.raises(es.InputTypeError, match=r"groups must be a list of labels, .* bare str"):

@@ -107,7 +107,7 @@ class TestIndexes:
             lambda: es.bleu_ci(column, shuffled, 99, 0.05),
             lambda: es.bleu_bootstrap_test(FIRST, other, shuffled, 99),
         ):
-            refuses(r"have the same index.*row 0 is [01] in one.*align", call)
+            refuses(r"have the same index.*Row 0 is [01] in the first.*align", call)
         x = pd.Series([1.0, 2.0, 3.0])
         refuses("x1 and x2 must have the same index", paired.paired_permutation_test, x, x[::-1])
 
@@ -137,6 +137,6 @@ def test_a_column_of_references_is_no_system(named_columns):
     """Defect: a whole frame was taken at its word, and the references had BLEU 100."""
     frame = named_columns.DataFrame({"A": ["a b", "c d"], "B": ["a", "c d"], "ref": ["a b", "c d"]})
     for ask in (es.compare, es.estimate):
-        refuses("references is column 'ref' of the frame", ask, frame, frame["ref"], "chrf")
-        with pytest.raises(es.InputError, match="groups is column 'B' of the frame"):
+        refuses("references is column 'ref' of the data frame", ask, frame, frame["ref"], "chrf")
+        with pytest.raises(es.InputError, match="groups is column 'B' of the data frame"):
             ask(frame, ["a b", "c d"], "chrf", groups=frame["B"])

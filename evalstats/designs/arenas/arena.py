@@ -139,7 +139,7 @@ def arena(
     if baseline is not None and baseline not in table.systems:
         gone = next((note for note in table.notes if f"{baseline} (" in note), None)
         raise InputError(
-            gone or f": {baseline!r} is not one of the systems; {meant(baseline, table.systems)}",
+            gone or f": there is no system {baseline!r}; {meant(baseline, table.systems)}",
             argument="baseline",
         )
     pairs = as_pairs(table.systems, baseline, "arena")
