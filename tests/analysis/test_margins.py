@@ -159,7 +159,7 @@ def test_a_gate_with_a_recovery():
     (check,) = es.assert_not_worse(*given, recovery=0.95)
     bound = check.difference.recovery_bound
     assert 0.95 < bound < 1
-    shown = rf"at least 0\.99 of the baseline[^!]* {bound:.4f} is the largest recovery that can"
+    shown = rf"at least 99% of the baseline[^!]* {bound:.4f} is the largest recovery that can"
     with pytest.raises(AssertionError, match=shown):
         es.assert_not_worse(*given, recovery=0.99)
 
