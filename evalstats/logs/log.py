@@ -368,9 +368,9 @@ class Log(Result):
         header = tuple(units if k == "items" else k for k in used)
         return [Table(f"{self.name} ({self.format}, {self.path})", header, lines, sides)]
 
-    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
+    def _below(self, verbose: bool = False, findings: bool = False) -> tuple[list[str], list[str]]:
         # What was left out is always shown.
-        return super()._below(verbose=True)
+        return super()._below(True, findings)
 
     def _notes(self) -> list[str]:
         return [

@@ -83,7 +83,7 @@ def document(
     for finding in findings:
         lines = "".join(f"<p>{html_words(line)}</p>" for line in finding.lines)
         verdicts += f'<li class="{finding.kind}"><b>{html_words(finding.said)}</b>{lines}</li>'
-    notes, signatures = result._below(verbose=True)
+    notes, signatures = result._below(verbose=True, findings=False)
     cautions = [note for note in notes if note.startswith(CAUTION)]
     verdicts = (
         "".join(f'<li class="worse"><b>{html_words(line)}</b></li>' for line in cautions) + verdicts

@@ -61,7 +61,7 @@ from evalstats.results.records import (
     plural,
 )
 from evalstats.results.signatures import Signature, part_name
-from evalstats.results.tabular import Column, Page, Table, table_of
+from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
@@ -710,23 +710,14 @@ class Gate(Several[GateCheck]):
             question = f"Is the score of {d.system} {self.bound}?"
         return f"{question} {self.verdict.capitalize()}"
 
-    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
-        """Return all reasons (for readers of a build's log), then notes."""
-        notes, signatures = super()._below(verbose)
-        return [*self.reasons, *notes], signatures
+    def _below(self, verbose: bool = False, findings: bool = False) -> tuple[list[str], list[str]]:
+        """Return all reasons (for readers of a build's log), then notes.
 
-    def _page(
-        self,
-        digits: int | None = None,
-        all_notes: bool = False,
-        findings: bool = True,
-        *,
-        details: bool = False,
-    ) -> Page:
-        """Return the page, on which findings stand for the reasons of many checks."""
-        page = super()._page(digits, all_notes, findings, details=details)
-        reasons = self.reasons if findings and self._is_long and not all_notes else ()
-        return replace(page, notes=[note for note in page.notes if note not in reasons])
+        If there are many checks, findings take the place of the reasons.
+        """
+        notes, signatures = super()._below(verbose, findings)
+        reasons = () if findings and self._is_long and not verbose else self.reasons
+        return [*reasons, *notes], signatures
 
     def _signatures(self) -> Sequence[str]:
         return [check.signature for check in self.checks]

@@ -410,8 +410,8 @@ class Looks(Several[Look]):
         )
         return [table_of(title, self.looks, columns, spare=["level"], draw=self._forest)]
 
-    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
-        notes, signatures = super()._below(verbose)
+    def _below(self, verbose: bool = False, findings: bool = False) -> tuple[list[str], list[str]]:
+        notes, signatures = super()._below(verbose, findings)
         said = [f"{capital(self.last.reason)}."]
         if self.verdict == "go on" and self.next_look is not None:
             n_units = counted(self.next_look, self.last.unit)

@@ -81,8 +81,11 @@ class Result(Record):
         lines = getattr(self, "signatures", None) or [getattr(self, "signature", None)]
         return [*filter(None, lines), *(s for part in self._parts() for s in part._signatures())]
 
-    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
-        """Return cautions, the first notes and one line for the signatures, or all of them."""
+    def _below(self, verbose: bool = False, findings: bool = False) -> tuple[list[str], list[str]]:
+        """Return cautions, the first notes and one line for the signatures, or all of them.
+
+        `findings` is whether findings are printed, too.
+        """
         # Cautions are always printed.
         notes = sorted(distinct(self._notes()), key=lambda note: not note.startswith(CAUTION))
         n_cautions = sum(note.startswith(CAUTION) for note in notes)
@@ -110,7 +113,7 @@ class Result(Record):
         """
         digits = None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)
         tables = self._tables(digits) if details else self._brief(digits)
-        notes, signatures = self._below(all_notes)
+        notes, signatures = self._below(all_notes, findings)
         above = [(note, "") for note in notes if note.startswith(CAUTION)]
         notes = [note for note in notes if not note.startswith(CAUTION)]
         if findings:
