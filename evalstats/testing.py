@@ -364,10 +364,10 @@ def _claimable(result: Gate) -> Iterator[str]:
         if not d.is_tested or check.verdict not in ("failed", "undecided"):
             continue
         if d.loss_bound is not None and result.margin is not None:
-            yield f"{check.name}: {d.loss_bound:.6g} is the smallest margin that can be claimed."
+            yield f"{check.name}: the smallest margin that you can claim is {d.loss_bound:.6g}."
         if d.recovery_bound is not None and result.recovery is not None:
             bound = d.recovery_bound
-            yield f"{check.name}: {bound:.4f} is the largest recovery that can be claimed."
+            yield f"{check.name}: the highest recovery that you can claim is {bound:.4f}."
 
 
 def _are_logs(sides: Sequence[Any]) -> bool:

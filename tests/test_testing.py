@@ -86,7 +86,7 @@ def test_messages():
         (1, [
             "UNDECIDED: system against baseline, required: a loss of less than 1, level 0.05\n",
             "judge: undecided. We could not show that the loss is within the limit (p = 0.4", ". The difference is too uncertain",
-            "is the smallest margin that can be claimed.",
+            "the smallest margin that you can claim is ",
         ]),
     ):  # fmt: skip
         with pytest.raises(AssertionError) as caught:

@@ -426,11 +426,11 @@ def gap_notes(several: Sequence[Scores]) -> Iterator[str]:
             n, whose = int(np.sum(counts)), first_few(lacking, ", ", NAMED, _OTHERS)
             said = (
                 f"{one.metric_name}: {n:,} of {np.sum(sizes):,} scores "
-                f"{'is' if n == 1 else 'are'} missing ({whose}); means use the remaining scores."
+                f"{'is' if n == 1 else 'are'} missing ({whose}). Means use the remaining scores."
             )
             unit = one.units.segment
             unlike = lacking_unlike(one.systems, counts.tolist(), sizes.tolist(), unit=unit)
-            yield Caution(f"{said[:-1]}, and {unlike}.", "missing") if unlike else said
+            yield Caution(f"{said} {unlike}.", "missing") if unlike else said
         strata = one.strata if one.has_segments else ()
         # Tasks may have metrics with different statistics, which cannot be added.
         is_one = len({stratum.totals.shape for stratum in strata}) == 1

@@ -82,7 +82,7 @@ SETTINGS = {
             False,
             "pair runs with the same number, which share a prompt or a seed",
         ),
-        Setting("baseline", "NAME", None, "name (or path) of the system to compare with"),
+        Setting("baseline", "NAME", None, "name (or path) of the system to compare against"),
         Setting("method", _words(Method), "bootstrap", "method for intervals and tests"),
         Setting(
             "alternative",

@@ -108,7 +108,7 @@ def carried_notes(
     if narrow and 2 * len(narrow) >= len(tests):
         differ, worth = (median(x) for x in zip(*narrow, strict=True))
         yield (
-            f"{differ:.0f} {plural(unit)} differ{compared}; about {worth:.0f} of them make up "
+            f"{differ:.0f} {plural(unit)} differ{compared}, and about {worth:.0f} of them make up "
             f"most of the difference. {consequence} (simulated at level 0.05). Look at these "
             f"outputs, or use more {plural(unit)}."
         )
@@ -136,8 +136,8 @@ def order_notes(
     notes, segments = [], plural(units.segment)
     if scores.influence is not None and _drift(scores.influence[baseline], of_units) < _WARNS:
         notes.append(
-            "The baseline's scores differ from look to look more than chance explains: the order "
-            f"of {plural(units.unit)} must not depend on how hard they are. Shuffle them."
+            "The baseline's scores differ from look to look more than chance explains. The order "
+            f"of {plural(units.unit)} must not depend on how hard they are, so shuffle them."
         )
     if len(counts) < 2 or len(looks) < _LEAST:
         return notes
@@ -145,8 +145,9 @@ def order_notes(
         codes = np.unique(np.array(values), return_inverse=True)[1]
         if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
             notes.append(
-                f"The {segments} of one {name} came earlier than those of another. Shuffle "
-                f"{segments} before they run, since a test that stops early sees only the first."
+                f"The {segments} of one {name} came earlier than the {segments} of another. "
+                f"Shuffle {segments} before you run them, because a test that stops early sees "
+                "only the first ones."
             )
     return notes
 

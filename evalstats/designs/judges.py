@@ -19,7 +19,7 @@ from evalstats.checks import integer, is_missing, listed, real, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics.base import Correction, Floats, LabelledMetric, Metric, MetricSignature, keep
-from evalstats.results.notes import FEW, FEW_GROUPS
+from evalstats.results.notes import FEW, FEW_GROUPS, approximate_below
 from evalstats.results.records import Caution, counted, first_few, plural
 from evalstats.statistics.extraction import Metrics, as_metrics, as_systems, depth, is_list
 from evalstats.text.references import columns_of
@@ -436,13 +436,13 @@ class JudgeAgreement(Correction):
         if self.n_units < few:
             has = "there are" if are_alike else "one system has"
             yield (
-                f"{self.metric}: {has} only {counted(self.n_units, f'labelled {self.unit}')}: "
-                f"intervals and p-values are rough below {few}; label more."
+                f"{self.metric}: {has} only {counted(self.n_units, f'labelled {self.unit}')}. "
+                f"{approximate_below(few)}. Label more."
             )
         yield (
-            f"{self.metric}: people's labels of {self.n_labelled:,} of {self.n_segments:,} "
-            f"{segments}{mean} correct {whose} scores of all {segments} (prediction-powered, "
-            f"λ = {', '.join(f'{w:.2f}' for w in self.weights)}). For {what} this is as "
+            f"{self.metric}: people's labels for {self.n_labelled:,} of {self.n_segments:,} "
+            f"{segments}{mean} correct {whose} scores for all {segments} (prediction-powered, "
+            f"λ = {', '.join(f'{w:.2f}' for w in self.weights)}). For {what}, this is as "
             f"precise as {self.n_worth:,.0f} labels without {them}."
         )
         if self.independent is not None:
@@ -457,11 +457,11 @@ class JudgeAgreement(Correction):
         ):
             known = f"correlation {r:.2f} [{least:.2f}, {most:.2f}]"
             if np.isnan(r):
-                known = "correlation unknown, since all labels or all scores are alike"
+                known = "correlation unknown (all labels or all scores are the same)"
             told.append(f"{name} {known}, bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]")
         more = len(self.systems) - _TOLD
         rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
-        yield f"{self.metric}: {who} compared with people: {'; '.join(told)}{rest}."
+        yield f"{self.metric}: {who} compared with people's labels: {'; '.join(told)}{rest}."
         signs = zip(self.systems, (r for r, _, _ in self.correlation), strict=True)
         opposed = [
             f"{r:.2f} for {name}" for name, r in signs if r * (self.n_units - 1) ** 0.5 < _OPPOSED
@@ -483,7 +483,7 @@ class JudgeAgreement(Correction):
         else:
             yield (
                 f"{self.metric}: labelled {segments} must be a random sample of all {segments}. "
-                f"The scores do not contradict this: {who} scores them like the others (p = "
+                f"The scores are consistent with this: {who} scores them like the others (p = "
                 f"{self.unlike:.2g})."
             )
 

@@ -28,7 +28,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.records import counted, first_few
+from evalstats.results.records import first_few
 from evalstats.statistics.segments import SegmentStatistics, group_codes, shared_places, unit_scores
 from evalstats.text.references import columns_of
 
@@ -335,7 +335,9 @@ def meta(
     systems, places, scores, notes = _shared(all_scores)
     known = np.all(np.isfinite(scores), axis=0)
     if lost := known.size - int(np.sum(known)):
-        notes.append(f"{lost:,} of {known.size:,} outputs are left out: a score is missing.")
+        notes.append(
+            f"{lost:,} of {known.size:,} outputs are left out, because a score is missing."
+        )
     a, b = np.triu_indices(len(systems), 1)
     both = known[a] & known[b]
     kept = np.any(both, axis=0)
@@ -351,15 +353,15 @@ def meta(
             raise InputError(f"no segment has all scores of {between[i]}; leave one of them out")
         metric, values = _pairwise(kind, pairs, between)
         notes.append(
-            "For p-values the scores of whole segments are swapped between two metrics. Intervals "
-            f"are for the mean {metric.name} of test sets of this size, and are not used for "
-            "verdicts."
+            "p-values come from swapping the scores of whole segments between two metrics. "
+            f"Intervals are for the mean {metric.name} of test sets of this size, and verdicts do "
+            "not use them."
         )
     else:
         values, said = _within(kind, pairs, both, names)
         metric, told = _WITHIN[kind], np.isfinite(values[0, :, 0])
         if n := int(np.sum(kept & ~told)):
-            said.append(f"{counted(n, 'segment')}with equal scores by people left out.")
+            said.append(f"Segments with equal scores by people are left out ({n:,}).")
         kept &= told
         notes += said
     if not np.any(kept):
@@ -447,7 +449,7 @@ def _shared(all_scores: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp],
         )
     if others := [system for one in all_scores for system in one.of if system not in systems]:
         notes.append(
-            "Left out, because some metrics (or people) did not score it: "
+            "Systems that some metrics (or people) did not score are left out: "
             f"{first_few(others, ', ')}."
         )
     ids = [one.ids for one in all_scores if one.ids is not None]

@@ -855,7 +855,7 @@ def _differing(
     if known is None:
         note = (
             f"These moments do not include the number of {plural(unit)} on which two systems "
-            "differ, so t's degrees of freedom assume that they differ on all; give differing."
+            "differ, so the t test assumes that they differ on all. Give differing if you know it."
         )
         counts = n_units * (1 - np.eye(n_systems, dtype=np.int64))
         return counts, counts.astype(np.float64), (note,) if n_systems > 1 else ()

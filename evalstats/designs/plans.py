@@ -47,7 +47,7 @@ from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import files
 from evalstats.results.convert import Count, FreeText, NotNegative, Seed, Share, Whole
 from evalstats.results.forms import Finding, Several
-from evalstats.results.notes import FEW, FEW_GROUPS
+from evalstats.results.notes import FEW, FEW_GROUPS, approximate_below
 from evalstats.results.records import Record, counted, first_few, plural
 from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.extraction import Metrics, as_systems, extract_all
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 WAYS = ("equal", "active")
 #: The share of active probabilities that is equal for all items, so that none is nearly 0.
 _EQUAL = 0.25
-_NEXT = "Run the new system on them only: to_csv() lists them. To compare, save plan.json as well."
+_NEXT = "Run the new system on these items only (to_csv() lists them). Save plan.json as well."
 Marks = NDArray[np.bool_]
 
 
@@ -407,7 +407,7 @@ class Plan(Several[LeftOut]):
             ("for differences", ">", lambda row: _items(row.difference)),
             ("for the score", ">", lambda row: _items(row.score)),
         ]
-        title = "As precise as how many randomly chosen items, if each earlier system were new"
+        title = "Randomly chosen items with the same precision, if each earlier system were new"
         drew = f"Items are drawn with {self.how} probabilities"
         drew += f", in whole {plural(self.unit)}" if self.units else ""
         drew += f", within each {self.stratum}." if self.strata else "."
@@ -511,7 +511,7 @@ def plan(
         )
     whole, within = (tuple(map(str, () if x is None else x)) for x in (of_groups, of_strata))
     few, unit = (FEW, "item") if units.members is None else (FEW_GROUPS, units.unit)
-    rough = f"{counted(len(got), unit)} drawn: below {few}, intervals and p-values are rough."
+    rough = f"Only {counted(len(got), unit)} are drawn. {approximate_below(few)}."
     return Plan(
         drawn=tuple(np.flatnonzero(np.isin(members, got)).tolist()),
         n_items=n_items,
@@ -872,21 +872,21 @@ class PlanWorth(Correction):
         few = FEW if self.unit == self.segment else FEW_GROUPS
         if self.n_units < few:
             yield (
-                f"{self.metric}: only {counted(self.n_units, self.unit)} were run: below {few}, "
-                f"intervals and p-values are rough; draw more."
+                f"{self.metric}: only {counted(self.n_units, self.unit)} were run. "
+                f"{approximate_below(few)}. Draw more."
             )
         were = "were" if len(self.systems) > 1 else "was"
         what, known = "difference", self.differences
         if not known:
             what, known = "score", self.scores
-        one, several = f"its {what} is as precise as", f"their {what}s are as precise as"
+        one, several = f"Its {what} is as precise as", f"Their {what}s are as precise as"
         whose = one if were == "was" else several
         items = " to ".join(dict.fromkeys(_items(edge(known)) for edge in (min, max)))
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} {were} run on "
-            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}; {whose} with {items} "
-            f"(difference estimator, λ = {self.weights[0]:.2f} of earlier systems, "
-            f"{self.weights[1]:.2f} of those run on all)."
+            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}. {whose} with {items} "
+            f"(difference estimator, λ = {self.weights[0]:.2f} for earlier systems, "
+            f"{self.weights[1]:.2f} for systems run on all)."
         )
 
 

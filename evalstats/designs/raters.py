@@ -90,8 +90,8 @@ class Agreement(Metric):
     reads_text: ClassVar[bool] = False
     scores_units: ClassVar[bool] = False
     doubt: ClassVar[str] = (
-        "all ratings are the same, so agreement beyond chance is not defined and is shown as 0; "
-        "the share of ratings that agree is 1"
+        "all ratings are the same, so agreement beyond chance is not defined and is shown as 0. "
+        "The share of ratings that agree is 1"
     )
 
     def __post_init__(self) -> None:

@@ -87,10 +87,10 @@ class CrossedUnits(Units):
             times = span((errors[alone > 0] / alone[alone > 0]).tolist() or [1.0], ".2f")
             ratios.append(f"{times} times as large as with {plural(side.unit)} alone")
         return [
-            f"{name}: standard errors cover "
+            f"{name}: standard errors account for "
             f"{' and '.join(counted(side.n, side.unit) for side in self.sides)} (Cameron, "
-            f"Gelbach and Miller, 2011), {' and '.join(ratios)}. The t test has the degrees "
-            "of freedom of the smaller number."
+            f"Gelbach and Miller, 2011). They are {' and '.join(ratios)}. The t test has the "
+            "degrees of freedom of the smaller number."
         ]
 
 

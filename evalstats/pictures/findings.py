@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from evalstats.results.records import (
     counted,
     decimals_of,
     distinct,
+    leads,
     listed,
     mark_of,
     oriented,
@@ -143,7 +143,9 @@ def _of_pair(
     """Return a finding on two systems, or on the claim, with a line for each metric."""
     system, baseline = rows[0].system, rows[0].baseline
     if not any(d.n_differing for d in rows):
-        return Finding(f"{system} and {baseline} are the same on every {c.estimates[0].unit}")
+        return Finding(
+            f"{system} and {baseline} have the same score on every {c.estimates[0].unit}"
+        )
     of_totals = {d.metric for d in rows if d.aggregate is not None}
     main = [d for d in rows if d.aggregate is not None or d.metric not in of_totals]
     kinds = {d.kind for d in main}
@@ -169,7 +171,7 @@ def _of_pair(
         and len({d.metric for d in main}) > 1
         and not c.adjusted.is_over_metrics
     ):
-        brief = "Metrics are judged separately."
+        brief = "Each metric is tested separately."
         lines.append(brief)
     if main != list(rows):
         brief = _over_tasks(c, rows)
@@ -247,18 +249,16 @@ def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
     by: dict[str | None, list[str]] = {"equivalent": [], "not worse": [], "not shown": []}
     for d in main:
         by[d.claim].append(f"{d.metric} ({d.task})" if d.task else d.metric)
-    within, what = "", f"keeps at least {c.recovery:g} of {baseline}" if c.recovery else ""
+    within, what = "", f"keeps at least {100 * (c.recovery or 0):.6g}% of {baseline}"
     if c.margin is not None:
         within = f"{c.margin:g} {'point' if c.margin == 1 else 'points'}"
-        what = f"loses less than {within} against {baseline}"
+        what = f"is less than {within} worse than {baseline}"
     words = {
         "equivalent": f"{system} and {baseline} are equivalent within {within} in",
         "not worse": f"{system} {what} in",
-        "not shown": f"it is not shown that {system} {what} in",
+        "not shown": f"We could not show that {system} {what} in",
     }
-    said = "; ".join(f"{words[claim]} {listed(by[claim], _SAID)}" for claim in words if by[claim])
-    # Names of systems are not capitalised.
-    said = re.sub("^it is", "It is", said)
+    said = ". ".join(f"{words[claim]} {listed(by[claim], _SAID)}" for claim in words if by[claim])
     return Finding(said, kind if by["not shown"] else "better")
 
 
@@ -285,7 +285,7 @@ def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
     name = f"{d.task}, {d.metric}" if d.task else d.metric
     name = f"{d.metric}{_where(c, d)}" if d.aggregate is not None else name
     if d.n_differing == 0:
-        return f"{name}: the same on every {c.estimates[0].unit}."
+        return f"{name}: the same score on every {c.estimates[0].unit}."
     return f"{name}: {_amount(c, d)}, {_p(c, d)}.{_more(c, d, least)}"
 
 
@@ -296,12 +296,12 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
         said += " The interval is for this difference only, but p is adjusted for all of them."
     if d.verdict == "cannot tell":
         units = plural(c.estimates[0].unit)
-        said += f" Too few {units} differ, or too few resamples were drawn, for any evidence."
+        said += f" Too few {units} differ for any evidence, or there are too few resamples."
     elif size:
         said += (
             f" With this test set, a true difference of {tabular.number(size, _places(c, d))} in "
         )
-        said += f"{d.metric} is detected 80% of the time, and a smaller one less often."
+        said += f"{d.metric} would be detected 80% of the time, and a smaller one less often."
     return said
 
 
@@ -312,7 +312,7 @@ def _all_least(c: Comparison, main: Sequence[Difference], least: dict[Place, flo
     if not parts or any(d.task and d.aggregate is None for d in main):
         return ""
     sizes = listed(parts, _SAID, "or")
-    return f"With this test set, a true difference of {sizes} is detected 80% of the time."
+    return f"With this test set, a true difference of {sizes} would be detected 80% of the time."
 
 
 def _least(c: Comparison) -> dict[Place, float | None]:
@@ -341,20 +341,20 @@ def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
         name = d.task if len(names) == 1 else f"{d.task} in {d.metric}" if d.task else d.metric
         tasks[d.kind].append(name)
     kind, (first, *_) = part_name(c.estimates), differences
-    what = plural(kind) if len(names) == 1 else f"differences by {kind} and metric"
+    what = f"on {{}} of {len(rows)} {plural(kind)}"
+    if len(names) > 1:
+        what = f"in {{}} of {len(rows)} tests by {kind} and metric"
     if not tasks["better"] and not tasks["worse"]:
         n = len({d.task for d in rows})
         where = "on its own" if len(names) == 1 else "in any metric"
         return f"None of the {n} {plural(kind)} shows a difference {where}."
     shown = [(tasks["better"], "better"), (tasks["worse"], "worse")]
     said = [
-        f"{len(names_shown)} of {len(rows)} {what} "
-        f"{'shows' if len(names_shown) == 1 else 'show'} that "
-        f"{first.system} is {word} ({listed(names_shown, _SAID)})"
+        f"{word} {what.format(len(names_shown))} ({listed(names_shown, _SAID)})"
         for names_shown, word in shown
         if names_shown
     ]
-    return f"Tested separately, {', and '.join(said)}."
+    return f"Tested separately, {first.system} is {', and '.join(said)}."
 
 
 def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
@@ -369,15 +369,13 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     if not any(d.n_differing for d in c.differences if (d.task, d.metric) == (task, metric)):
         where = f" in {metric}{_space(_where(c, pairs[0]))}"
         systems = counted(len(scores), system_name(scores))
-        return Finding(f"All {systems} are the same on every {best.unit}{where}")
+        return Finding(f"All {systems} have the same score on every {best.unit}{where}")
     said = f"{best.system} scores best in {metric}{_space(_where(c, pairs[0]))}: "
     said += tabular.number(best.score, decimals_of(scores)[metric])
     n_beaten = len(pairs) - len(tied)
     others = all_others(len(pairs)) if not tied else f"{n_beaten} of {len(pairs)} others"
-    sure = f"It is better than {others}" if n_beaten else "It is not shown to be better than any"
-    sure += mark_of(c, scores[0]) if n_beaten else ""
-    sure += f"; no evidence that it differs from {listed(tied, _SAID, 'or')}." if tied else "."
-    return Finding(said, "better" if n_beaten else "open", [sure])
+    sure = leads(others + mark_of(c, scores[0]) if n_beaten else "", tied)
+    return Finding(said, "better" if n_beaten else "open", [f"{sure}."])
 
 
 def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
@@ -399,7 +397,7 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     else:
         said = f"No evidence that any of {counted(len(differences), what)} is {than}"
     rest = [f"Worse: {listed(by['worse'], _SAID)}{mark}."] if by.get("worse") else []
-    rest += [f"No evidence on {listed(by['open'], _SAID)}."] if by["open"] else []
+    rest += [f"No evidence for {listed(by['open'], _SAID)}."] if by["open"] else []
     return Finding(said, word if first else "open", [" ".join(rest)] if rest else [])
 
 
@@ -424,11 +422,11 @@ def checks_together(gate: Gate) -> list[Finding]:
         if verdict == "undecided" and needed:
             few, many = (f"{n:,}" for n in (min(needed), max(needed)))
             about = few if few == many else f"{few} to {many}"
-            lines += [f"To decide, about {about} {plural(rows[0].unit)} per check are needed."]
+            lines += [f"A decision would need about {about} {plural(rows[0].unit)} per check."]
             if not findings and any(is_total) and not all(is_total):
                 lines[1] += ' Or let the total decide: on="total".'
         # On a page the reasons are among the notes.
-        why = [] if findings else ["The reason for each check: to_text(verbose=True)."]
+        why = [] if findings else ["to_text(verbose=True) shows the reason for each check."]
         brief = " ".join([*lines, *why])
         findings.append(Finding(said, KINDS.get(verdict, "open"), lines, brief))
     return findings

@@ -44,7 +44,7 @@ _ADJUSTMENTS = {
 #: Sentences on the pairing of systems, by the signature, if not by segments only.
 _PAIRED = {
     "no": "Each system has its own {units}, which are resampled separately (Welch, 1947).",
-    "runs": "Runs of the same number share a prompt or seed and are taken together.",
+    "runs": "Runs with the same number share a prompt or seed and are resampled together.",
 }
 #: Prefix of the weight of a judge in settings of metrics.
 _JUDGED = "judged:ppi"
@@ -71,13 +71,13 @@ def methods_section(estimates: Sequence[Estimate], c: Comparison | None = None) 
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
         within_metrics = "" if c.adjusted.is_over_metrics else " for each metric"
         how = f"for all comparisons{within_metrics} by {_ADJUSTMENTS[c.adjustment]}{over}"
-        sentences.append(f"They are adjusted {how};")
+        sentences.append(f"They are adjusted {how}.")
         # Max-T is about differences from 0.
         how = "holm" if c.adjustment == "max-t" else c.adjustment
         claims = f", adjusted for all comparisons by {_ADJUSTMENTS[how]}"
     else:
-        sentences.append("They are not adjusted for multiple comparisons;")
-    sentences.append(f"p ≤ {c.significance_level:g} is called significant.")
+        sentences.append("They are not adjusted for multiple comparisons.")
+    sentences.append(f"We call p ≤ {c.significance_level:g} significant.")
     for name, limit in (("margin", c.margin), ("recovery", c.recovery)):
         if limit is not None:
             said = f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
@@ -102,12 +102,12 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
         labels = analysis.analysis.get("unit", "").split("+")
         if len(labels) > 1:
             said.append(
-                f"Standard errors cover {listed([plural(x) for x in labels])} together (Cameron, "
+                f"Standard errors account for {listed([plural(x) for x in labels])} (Cameron, "
                 "Gelbach and Miller, 2011)."
             )
         elif first.unit != first.segment or within:
             whole = "Whole " if first.unit != first.segment else ""
-            what = f"{whole}{plural(first.unit)} are drawn{within}."
+            what = f"{whole}{plural(first.unit)} are resampled{within}."
             said.append(what[0].upper() + what[1:])
         runs = analysis.setting("runs")
         if first.run_error is not None and runs:
@@ -126,7 +126,8 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
     if totals:
         what = TOTALS.get(totals[0], f"{totals[0]} of the {{kind}} scores")
         how = "whole" if totals[0] == WHOLE else f"within each {part}"
-        said.append(f"Totals are {what.format(kind=part, kinds=kinds)}; {units} are drawn {how}.")
+        what = what.format(kind=part, kinds=kinds)
+        said.append(f"Totals are {what}, and {units} are resampled {how}.")
     return said
 
 

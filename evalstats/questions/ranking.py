@@ -29,13 +29,12 @@ from evalstats.results.forms import Finding, Several
 from evalstats.results.layout import score_name
 from evalstats.results.notes import Facts, close_calls, close_notes, floor_notes, unpaired_notes
 from evalstats.results.records import (
-    NONE_WORSE,
     Difference,
     Record,
     all_others,
     by_metric,
     counted,
-    listed,
+    leads,
     of_metric,
     of_task,
 )
@@ -60,7 +59,6 @@ FAMILY_WISE = ("max-t", "holm")
 #: How many systems the note on ties names.
 _NAMED = 5
 #: How many systems tied with the first a report names.
-_TOLD = 8
 #: The most tiers shown as letters; more would be unreadable.
 _TIERS = 8
 _LETTER = re.compile(r"[a-z]\d*")
@@ -245,8 +243,7 @@ class Ranking(Several[Ranked]):
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
         others = f"{beaten} others" if tied else all_others(n - 1)
         is_open = beaten[:2] == "0 "
-        line = "It is " + (NONE_WORSE if is_open else f"significantly better than {others}")
-        line += f", and cannot be distinguished from {listed(tied, _TOLD, 'or')}" if tied else ""
+        line = leads("" if is_open else others, tied)
         if first.simultaneous_low < first.simultaneous_high:
             ranks = f"{first.simultaneous_low} and {first.simultaneous_high}"
             line += f". The true rank of {first.system} is between {ranks} ({level})"

@@ -377,7 +377,7 @@ def _pair_matrix(
     columns += [(f"{j + 1} ", ">", [row[j] for row in cells]) for j in range(n)]
     note = f"{star} {name} <= {level:g}"
     hint = "to_csv() writes the intervals of the differences."
-    title = f"{rows[0].metric}: difference row - column above the diagonal, {name} below"
+    title = f"{rows[0].metric}: differences (row - column) above the diagonal, {name} below"
     return table_of(title, place, columns, (note,), hints=(hint,))
 
 

@@ -42,12 +42,12 @@ NAMED = 3
 
 #: Measured effects of a few units with most of a variance (`docs/method.md`).
 _OF_PAIRS = (
-    "The interval may be too short and the p-value too small: with such data, up to one in six "
+    "The interval may be too short and the p-value too small. With such data, up to one in six "
     "pairs of equal systems differed significantly at level 0.05"
 )
 _OF_SCORES = (
-    "The interval may be too short: with such data, 95% intervals contained the true value 65 to "
-    "93% of the time"
+    "The interval may be too short. With such data, 95% intervals contained the true value only "
+    "65 to 93% of the time"
 )
 
 #: The total of strata that share groups, which are drawn as in all segments together.
@@ -108,9 +108,9 @@ class Limits(NamedTuple):
         if self.worth < self.few <= float(worth):
             worth = f"{floor(10 * self.worth) / 10:g}"
         if not self.sizes:
-            return f"{what} in strata count as about {worth} without strata"
+            return f"{what} in strata are as informative as about {worth} without strata"
         of = f"of {self.sizes[0]} to {self.sizes[1]} {plural(self.segment)}"
-        return f"{what} {of} count as about {worth} of equal size"
+        return f"{what} {of} are as informative as about {worth} of equal size"
 
 
 @dataclass(frozen=True)
@@ -153,8 +153,7 @@ class Facts:
             yield f"{len(few)} pairs {what}."
         elif few:
             pairs = ((pair, listed(d.metric for d in rows)) for pair, rows in by_pair(few).items())
-            named = "; ".join(f"{a} and {b} ({metrics})" for (a, b), metrics in pairs)
-            yield f"{named} {what}."
+            yield f"{listed(f'{a} and {b} ({metrics})' for (a, b), metrics in pairs)} {what}."
 
 
 def notes_of(facts: Facts) -> Iterator[str]:
@@ -171,9 +170,9 @@ def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
         return
     units = plural(few[0].unit)
     yield (
-        f"{MARK} These verdicts rest on few {units}. In tests on WMT25 with 9 to 37 equal systems, "
-        f"20% of such tables (worst case 40%) had a false claim; the target is 5%. The rate was "
-        f"lower with 3 systems, and higher without groups. Use more {units}."
+        f"{MARK} These verdicts are based on few {units}. In tests on WMT25 with 9 to 37 equal "
+        f"systems, 20% of such tables (worst case 40%) had a false claim, although the target was "
+        f"5%. The rate was lower with 3 systems, and higher without groups. Use more {units}."
     )
 
 
@@ -185,7 +184,7 @@ def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
     alone = [d for d in apart if d.pvalue > adjusting.level]
     several = max(map(adjusting.n_compared, adjusted), default=1)
     why = (
-        f"each interval is for one difference alone, but {adjusting.pvalue_name} allows for "
+        f"each interval is for one difference only, but {adjusting.pvalue_name} accounts for "
         f"{several} comparisons",
         f"intervals ({facts.method}) and p-values ({facts.test}) come from different methods",
     )
@@ -198,7 +197,7 @@ def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
             on = f" on {d.task}" if d.task else ""
             what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} excludes"
         if few:
-            yield f'{what} 0, but the verdict is "no evidence": {reason}.'
+            yield f'{what} 0, but the verdict is "no evidence", because {reason}.'
 
 
 def _chance(facts: Facts, trials: Sequence[TrialShares]) -> Iterator[str]:
@@ -220,7 +219,7 @@ def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
         have = "has" if len(small) == 1 else "have"
         yield (
             f"{names} {have} fewer than {first.few} {plural(first.unit)}, so intervals and "
-            f"p-values are rough. Use more {plural(first.unit)}."
+            f"p-values are only approximate. Use more {plural(first.unit)}."
         )
         return
     many = f"There are only {counted(first.n, first.unit)}"
@@ -228,11 +227,17 @@ def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
         many = first.as_equal
     more = f"Use more {plural(first.unit)}"
     if not first.by_t:
-        yield f"{many}: intervals and p-values are rough below {first.few}. {more}."
+        yield f"{many}. {approximate_below(first.few)}. {more}."
         return
     if first.unit != first.segment and not first.is_crossed:
-        more += "; if a new test set would have the same, as with domains, give them as strata"
-    yield f"{many}: a t test replaces the bootstrap, and intervals are wide. {more}."
+        more += f". If a new test set would have the same {plural(first.unit)} (such as domains), "
+        more += "give them as strata"
+    yield f"{many}, so evalstats uses a t test, and intervals are wide. {more}."
+
+
+def approximate_below(few: int) -> str:
+    """Return what few units mean, without a full stop."""
+    return f"Below {few}, intervals and p-values are only approximate"
 
 
 def _gaps(facts: Facts, tasks: Sequence[Limits]) -> Iterator[str]:
@@ -254,8 +259,8 @@ def _gaps(facts: Facts, tasks: Sequence[Limits]) -> Iterator[str]:
 def _judges(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
     """Say that a judge may favour a system."""
     yield (
-        f"{listed(metrics)}: scores of a judge may favour a system. People's labels of a random "
-        'part of the items correct this (human="labels.csv").'
+        f"{listed(metrics)}: a judge's scores may favour one of the systems. To correct this, give "
+        'people\'s labels for a random sample of the items (human="labels.csv").'
     )
 
 
@@ -265,15 +270,14 @@ def _held(facts: Facts, concentrations: Sequence[Concentration]) -> Iterator[str
         worst = max(held, key=lambda few: few.share)
         limit = next(limit for limit in facts.tasks if worst in limit.held)
         on = f" on {limit.task}" if len(facts.tasks) > 1 else ""
-        more = f"; {len(held) - 1} more {{}} similar" if len(held) > 1 else ""
-        more = more.format("is" if len(held) == 2 else "are")
+        more = f" (and in {counted(len(held) - 1, 'similar case')})" if len(held) > 1 else ""
         whose, may = f"{worst.system} - {worst.baseline}", _OF_PAIRS
         if worst.baseline is None:
             whose, may = f"{worst.system}'s score", _OF_SCORES
         yield (
             f"{metric}: {worst.largest} of {worst.n:,} {plural(limit.unit)} account"
             f"{'s' if worst.largest == 1 else ''} for {100 * worst.share:.0f}% of the variance of "
-            f"{whose}{on}{more}. {may}. Read these {plural(limit.unit)}, and use more."
+            f"{whose}{on}{more}. {may}. Look at these {plural(limit.unit)}, and use more."
         )
 
 
@@ -297,7 +301,8 @@ def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
     if p is not None and facts.unit == facts.limits[0].segment:
         exact += f" (two-sided {pvalue(p)})"
     so = f"differ on fewer than {FEW_DIFFERING} {plural(facts.unit)}, so"
-    said = (rough, "the interval is rough and the p-value is rather large"), (changed, exact)
+    loose = "the interval is only approximate and the p-value is rather too large"
+    said = (rough, loose), (changed, exact)
     for rows, what in said:
         yield from (Caution(note, "few") for note in facts.about(rows, f"{so} {what}"))
 
@@ -306,23 +311,23 @@ def _claims(facts: Facts, claimed: Sequence[Difference]) -> Iterator[str]:
     """Yield notes on the claims and their level."""
     adjusting = facts.adjusting
     assert adjusting is not None
-    level = f"at level {adjusting.level:g}"
+    level = f"The level is {adjusting.level:g}"
     if (n := max(map(adjusting.n_compared, claimed))) > 1:
         how = {"max-t": "holm"}.get(adjusting.name, adjusting.name)
-        adjusted = f"adjusted for {n} comparisons ({how})"
-        level += f", {'each separately' if how == 'none' else adjusted}"
+        adjusted = f", adjusted for {n} comparisons ({how})"
+        level += " for each comparison" if how == "none" else adjusted
     if (size := facts.margin) is not None:
         yield (
             f'With a margin of {size:g}, "equivalent" means that the difference is within '
-            f'±{size:g}, "not worse" that less than {size:g} is lost, and "not shown" that '
-            f"neither is shown, {level}. CSV and JSON contain the smallest margin that can be "
-            "claimed."
+            f'±{size:g}, and "not worse" that the loss is less than {size:g}. "not shown" means '
+            f"that neither could be shown. {level}. CSV and JSON contain the smallest margin that "
+            "you can claim."
         )
     if (size := facts.recovery) is not None:
         yield (
-            f'With a recovery of {size:g}, "not worse" means that at least {size:g} of the '
-            f"baseline's score is kept, or that there are at most 1/{size:g} times as many "
-            f"errors, {level}. CSV and JSON contain the largest share that can be claimed."
+            f'With a recovery of {size:g}, "not worse" means that the system keeps at least '
+            f"{100 * size:.6g}% of the baseline's score, or makes at most 1/{size:g} times as many "
+            f"errors. {level}. CSV and JSON contain the largest share that you can claim."
         )
         below = [d for d in claimed if d.n_differing and not d.is_tested]
         yield from facts.about(below, "have a score below 0, so a recovery is not defined")
@@ -336,14 +341,14 @@ def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
     if not facts.is_paired:
         test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
     are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
-    yield f"{listed(metrics)} {are}: evalstats uses {test}."
+    yield f"{listed(metrics)} {are}, so evalstats uses {test}."
 
 
 def _alone(facts: Facts, alone: Sequence[Limits]) -> Iterator[str]:
     """Say that groups of one segment each change nothing."""
     segment = alone[0].segment
     yield (
-        f"Each {alone[0].unit} has only one {segment}, so groups change nothing. If "
+        f"Each {alone[0].unit} has only one {segment}, so groups have no effect. If "
         f"{plural(segment)} belong together, give a label that they share."
     )
 
@@ -353,8 +358,7 @@ def _totals(facts: Facts, totals: Sequence[tuple[str, str]]) -> Iterator[str]:
     part, unit = facts.limits[0].part, next(e for e in facts.estimates if e.aggregate is None).unit
     kinds = plural(part)
     for name, kind in totals:
-        others = f"about other {plural(unit)} of these {kinds}, not about other {kinds}"
-        how = f"Its interval is {others}."
+        how = f"Its interval applies to new {plural(unit)} of these {kinds}, not to other {kinds}."
         if kind == WHOLE:
             how = (
                 f"Groups in several {kinds} were resampled whole. {kinds.capitalize()} that share "
@@ -371,8 +375,8 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
     n_tasks, n_metrics = (len(set(names)) for names in zip(*places, strict=True))
     if n_metrics == len(places) and not adjusting.is_over_metrics:
         yield (
-            f"Each {part} has its own metric: p-values are not adjusted for the other "
-            f'{plural(part)}, and there is no total without aggregate="macro".'
+            f"Each {part} has its own metric, so p-values are not adjusted for the other "
+            f'{plural(part)}. To get a total, give aggregate="macro".'
         )
     elif adjusting.name != "none":
         parts = [counted(n_tasks, part)]
@@ -381,7 +385,7 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
         how = f"max-T within each {part}, Holm's method over the {plural(part)}"
         how = f" (by {how})" if adjusting.name == "max-t" else ""
         yield (
-            f"p (adjusted) allows for the {listed(parts)}{how}. The total has its own adjustment."
+            f"p (adjusted) accounts for the {listed(parts)}{how}. The total is adjusted separately."
         )
 
 
@@ -391,9 +395,9 @@ def _least(facts: Facts, adjusting: Adjustment) -> Iterator[str]:
     alike = [d for d in facts.differences if d.pvalue_adjusted == max(n // ONE_IN, 1) / n]
     if adjusting.name == "max-t" and len(alike) > 1:
         yield (
-            f"{len(alike)} pairs have p (adjusted) = {pvalue(1 / ONE_IN)}, the "
-            f"smallest value that resamples can show: fewer than one in {ONE_IN} has such a large "
-            f"difference. Holm's method does not give a smaller one."
+            f"For {len(alike)} pairs, p (adjusted) is {pvalue(1 / ONE_IN)}, the smallest value "
+            f"that resamples can give: fewer than one in {ONE_IN} has such a large difference. "
+            "Holm's method does not give a smaller one."
         )
 
 
@@ -408,10 +412,10 @@ def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
     drawn = [d for d in opened if adjustment.least(d, d.test, d.n_differing) <= level]
     if drawn:
         yield (
-            f"With {adjustment.n_resamples} resamples no p-value{times} can reach {level:g}, "
+            f"With {adjustment.n_resamples} resamples, a p-value{times} cannot reach {level:g}, "
             f"whatever the data. Use at least {ceil(m / level - 1e-9) - 1} resamples."
         )
-    few = f"differ on so few {plural(facts.limits[0].unit)} that no p-value{times} can reach "
+    few = f"differ on so few {plural(facts.limits[0].unit)} that a p-value{times} cannot reach "
     few += f"{level:g}, whatever the data. Use more {plural(facts.limits[0].unit)}"
     yield from facts.about([d for d in opened if d not in drawn], few)
 
@@ -420,7 +424,7 @@ def _few_resamples(facts: Facts, adjustment: Adjustment) -> Iterator[str]:
     """Say that there are fewer resamples than an interval needs beyond its ends."""
     n = adjustment.n_resamples
     if n + 1 < 2 / adjustment.level:
-        yield f"With {n} resamples intervals and p-values are rough. Use at least 999."
+        yield f"With {n} resamples, intervals and p-values are only approximate. Use at least 999."
 
 
 def close_calls(
@@ -467,7 +471,7 @@ def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     rows = {e.system: e.n_segments for e in estimates if e.aggregate is None}
     if len({e.task for e in estimates}) == 1 and len(rows) <= NAMED:
         sizes = f" ({', '.join(f'{n:,} of {name}' for name, n in rows.items())})"
-    yield f"Systems are not paired: each has its own {units}{sizes} and is resampled separately."
+    yield f"Systems are not paired. Each has its own {units}{sizes} and is resampled separately."
 
 
 def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) -> Iterator[str]:
@@ -484,14 +488,14 @@ def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) 
             times = span([e**0.5 for e in effects], ".2f")
             yield (
                 f"{metric}: counting {plural(unit)} instead of {plural(segment)} multiplies "
-                f"standard errors by {times} (design effect {span(effects, '.2f')}). Effective "
-                f"number of {plural(segment)}: {span(known['effective_size'], '.0f')}."
+                f"standard errors by {times} (design effect {span(effects, '.2f')}). The effective "
+                f"number of {plural(segment)} is {span(known['effective_size'], '.0f')}."
             )
         if runs := known["run_error"]:
             alone = span(known["segment_error"], ".3g")
             of_runs = span(runs, ".3g")
-            alone = f"{metric}: {plural(segment)} alone give a standard error of {alone}"
-            yield f"{alone}, and runs alone {of_runs}."
+            alone = f"{metric}: the standard error from {plural(segment)} alone is {alone}"
+            yield f"{alone}, and from runs alone {of_runs}."
 
 
 def span(values: Sequence[float], form: str) -> str:
@@ -537,7 +541,7 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
     ),
     (
         lambda f: [d for d in f.rows if d.verdict == "identical"],
-        lambda f, same: f.about(same, f"are the same on every {f.unit}, so p = 1"),
+        lambda f, same: f.about(same, f"have the same score on every {f.unit}, so p = 1"),
     ),
     (lambda f: [d for d in f.rows if d.standard_error > 0], _alike),
     (lambda f: [d for d in f.differences if d.claim], _claims),

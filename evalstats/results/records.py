@@ -440,7 +440,7 @@ class Difference(Claims):
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))
         return (
             f"a recovery needs scores of at least 0, but {self.metric} of {who} is "
-            f"{score:.6g}; give a margin instead"
+            f"{score:.6g}. Give a margin instead"
         )
 
     def __str__(self) -> str:
@@ -546,13 +546,16 @@ def mark_of(comparison: Comparison, score: Estimate) -> str:
     return f" {MARK}" if noted and score.unit != score.segment else ""
 
 
-#: The conclusion about a system with the best score that is not significantly better than others.
-NONE_WORSE = "not significantly better than any other system"
-
-
 def capital(sentence: str) -> str:
     """Return a sentence with its first letter as a capital."""
     return sentence[:1].upper() + sentence[1:]
+
+
+def leads(others: str, tied: Sequence[str]) -> str:
+    """Return how the system with the best score compares with others, without a full stop."""
+    than = f"significantly better than {others or 'any other system'}"
+    said = f"It is {than}" if others else f"It is not {than}"
+    return said + (f", and cannot be distinguished from {listed(tied, 8, 'or')}" if tied else "")
 
 
 def all_others(n: int) -> str:

@@ -58,16 +58,19 @@ def test_verdicts_are_by_the_adjusted_p_values_and_bounds_are_each_pairs():
         adjusted = b.pvalue_equivalence_adjusted
         assert (b.claim == "equivalent") == (adjusted <= 0.05)
     (note,) = [note for note in many.notes if "margin of 0.35" in note]
-    assert "at level 0.05, adjusted for 10 comparisons (holm)." in note
-    assert "the smallest margin that can be claimed." in note
+    assert "The level is 0.05, adjusted for 10 comparisons (holm)." in note
+    assert "the smallest margin that you can claim." in note
     said = "Blackwelder, 1982), adjusted for all comparisons by Holm's method (1979)."
     assert said in many.describe()
     assert "Blackwelder, 1982). " in each.describe()
     (note,) = [note for note in each.notes if "margin of 0.35" in note]
-    assert "at level 0.05, each separately." in note
+    assert "The level is 0.05 for each comparison." in note
     pair = es.compare(graded(2, 60, 0.05), metrics=MARKS, margin=0.35, **BY_T)
     (note,) = [note for note in pair.notes if "margin of 0.35" in note]
-    assert "neither is shown, at level 0.05. CSV and JSON contain the smallest margin" in note
+    assert (
+        "neither could be shown. The level is 0.05. CSV and JSON contain the smallest margin"
+        in note
+    )
 
 
 def test_a_pair_of_which_nothing_can_be_claimed_counts_among_them():

@@ -159,7 +159,7 @@ def test_a_gate_with_a_recovery():
     (check,) = es.assert_not_worse(*given, recovery=0.95)
     bound = check.difference.recovery_bound
     assert 0.95 < bound < 1
-    shown = rf"at least 99% of the baseline[^!]* {bound:.4f} is the largest recovery that can"
+    shown = rf"at least 99% of the baseline[^!]* the highest recovery that you can claim is {bound:.4f}\."
     with pytest.raises(AssertionError, match=shown):
         es.assert_not_worse(*given, recovery=0.99)
 
@@ -172,7 +172,7 @@ def test_of_a_score_below_0_no_share_is_kept():
     assert [d.claim for d in result] == ["not shown", "not shown", "not worse"]
     assert any("below 0" in note and "high and low" in note for note in result.notes)
     with pytest.raises(
-        es.InputError, match=r"at least 0, but judge of .* is -0\.\d+; give a margin"
+        es.InputError, match=r"at least 0, but judge of .* is -0\.\d+\. Give a margin"
     ):
         es.assert_not_worse(low, high, metric=MEAN, recovery=0.9)
 

@@ -340,7 +340,7 @@ def test_groups_of_a_file_are_called_after_it(name, unit, typed, here):
     (here / name).write_bytes((here / "docs.txt").read_bytes())
     command = ("compare", *REFS, *INPUT, "--resamples", "99", "--groups", name, "--quiet")
     assert f"{unit} of 60 segments" in typed(*command)
-    assert f"Whole {unit[2:]} are drawn." in typed(*command, "--describe")
+    assert f"Whole {unit[2:]} are resampled." in typed(*command, "--describe")
 
 
 def test_a_file_of_labels_goes_with_scores_whose_order_is_known(typed, here):

@@ -166,9 +166,9 @@ def test_systems_without_a_finite_strength_are_named_and_left_out():
     more += [("besten", "best", "a")] * 2
     result = es.arena([*fixed(), *more], **fast)
     assert scores(result) == pytest.approx(EVALICA, abs=1e-9)
-    (note,) = [note for note in result.notes if note.startswith("Left out")]
+    (note,) = [note for note in result.notes if "left out" in note]
     assert note.endswith(
-        "estimated: worst (lost all of 3), besten (won all of 2), best (won all of 4)."
+        "battles: worst (lost all of 3), besten (won all of 2), best (won all of 4)."
     )
     assert note in result.ranking().notes
     with pytest.raises(es.InputError, match=r"baseline.*best \(won all of 4\)"):
@@ -493,7 +493,7 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, typ
     path.write_text("\n".join(["model_a,model_b,winner,prompt", *lines, ""]))
     assert note in " ".join(es.compare_logs(path, groups="prompt", **fast).notes)
     out = " ".join(typed("rank", path, "--verbose").split())
-    assert "of the battles; show each pair in both orders equally often." in out
+    assert "of the battles. Show each pair in both orders equally often." in out
     pair = [row for row in rows if set(row[:2]) <= {"m0", "m1"}]
     assert any(x.startswith("Systems shown first won") for x in es.wins(pair, **fast).notes)
     # Both games of a judge are one battle, and one order of all pairs says nothing.
@@ -518,7 +518,7 @@ def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, typed):
         ratios = [x.standard_error / y.standard_error for x, y in errors]
         note = (
             f"Battles have prompts and voters. Standard errors are {min(ratios):.2f} to "
-            f"{max(ratios):.2f} times as large if both are drawn: give the groups prompt and voter."
+            f"{max(ratios):.2f} times as large if they account for both. To do this, give the groups prompt and voter."
         )
         assert [x[: len(note)] for x in result.notes].count(note) == 1
     assert max(ratios) > 1.2

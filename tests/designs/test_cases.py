@@ -94,7 +94,7 @@ def test_the_test_is_chosen_by_the_numbers_of_items_and_trials_alone():
             found = records(*drawn(rng, np.full(n_items, rate), n_trials), n_trials)
             assert found.test == expected
     assert found.cases[0].pvalue == 1
-    assert "Use 4 trials of each" in " ".join(found.to_text().split())
+    assert "Use 4 trials per item" in " ".join(found.to_text().split())
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_too_few_trials_to_name_an_item_are_told_and_how_many_would_do():
 
     told = [note for note in broken(4).notes if note.startswith("With so few trials, none")]
     assert len(told) == 1
-    said = "of 50 items can be named: the smallest possible adjusted p-value is 0.26. Use 6 trials"
+    said = "of 50 items can be significant, because the smallest possible adjusted p-value is 0.26. Use 6 trials"
     assert said in told[0]
     assert not broken(6).notes
     assert [case.item for case in broken(6).worse] == ["0"]
@@ -206,7 +206,7 @@ def test_the_error_of_infinitely_many_trials_is_said_of_means(agents):
     chance = sum(rows.var(axis=1, ddof=1).mean() / 5 for rows in (old, new))
     both = [(x / 20) ** 0.5 for x in (moved.var(ddof=1), moved.var(ddof=1) - chance)]
     said = (
-        f"The standard error of a difference is {both[0]:.2g}; with infinitely many trials per item "
+        f"The standard error of a difference is {both[0]:.2g}. With infinitely many trials per item, "
         f"it would be {both[1]:.2g} (Wang, 2025)."
     )
     for metric, is_told in ((es.PassAll(1), True), (es.PassAll(2), False)):

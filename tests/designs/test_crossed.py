@@ -56,12 +56,12 @@ def test_the_variance_is_the_sum_of_both_less_that_of_what_shares_both():
     both, *alone = (np.array([e.standard_error for e in scores]) for scores in found)
     times = [f"{min(both / one):.2f} to {max(both / one):.2f} times as large" for one in alone]
     note = (
-        f"mark: standard errors cover 40 prompts and 12 raters (Cameron, Gelbach and Miller, "
-        f"2011), {times[0]} as with prompts alone and {times[1]} as with raters alone."
+        f"mark: standard errors account for 40 prompts and 12 raters (Cameron, Gelbach and Miller, "
+        f"2011). They are {times[0]} as with prompts alone and {times[1]} as with raters alone."
     )
     assert any(one.startswith(note) for one in result.notes)
     assert "unit:prompt+rater" in result.signatures[0]
-    assert "Standard errors cover prompts and raters together (Camer" in result.describe()
+    assert "Standard errors account for prompts and raters (Camer" in result.describe()
 
 
 def test_the_variance_is_that_within_strata_and_at_least_that_of_what_shares_both():

@@ -110,16 +110,21 @@ def test_few_labels_are_told_and_one_is_refused():
     judge, human = biased(1, labelled=99)
     assert any(
         note.startswith(
-            "pass: there are only 99 labelled segments: intervals and p-values are rough below 100"
+            "pass: there are only 99 labelled segments. Below 100, intervals and p-values are only approx"
         )
         for note in es.compare(judge, human=human, metrics=es.Mean("pass"), **FEW).notes
     )
     judge, human = biased(1, labelled=100)
-    assert "rough" not in es.compare(judge, human=human, metrics=es.Mean("pass"), **FEW).to_text()
+    assert (
+        "approximate"
+        not in es.compare(judge, human=human, metrics=es.Mean("pass"), **FEW).to_text()
+    )
     judge, human = biased(1, labelled=29)
     documents = [str(i) for i in range(600)]
     result = es.compare(judge, human=human, metrics=es.Mean("pass"), groups=documents, **FEW)
-    said = "pass: there are only 29 labelled groups: intervals and p-values are rough below 30"
+    said = (
+        "pass: there are only 29 labelled groups. Below 30, intervals and p-values are only approx"
+    )
     assert said in " ".join(result.notes)
     judge, human = biased(1, labelled=1)
     with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1; label"):
@@ -456,7 +461,7 @@ def test_systems_that_are_not_paired_have_each_a_judge():
     expected = {e.system: e.score for one in alone for e in one.estimates}
     assert {e.system: e.score for e in result.estimates} == pytest.approx(expected)
     for name in few:
-        assert any(f"pass of {name}: people's labels of" in note for note in result.notes)
+        assert any(f"pass of {name}: people's labels for" in note for note in result.notes)
         assert any(f"pass of {name}: there are only" in note for note in result.notes)
 
 
@@ -642,7 +647,7 @@ def test_classes_by_several_judges_and_files_of_their_statistics(tmp_path):
     inner = es.Confusion([0, 1, 2], "macro-f1")
     labels = list(map(list, zip(first, second, strict=True)))
     found = es.estimate(output, labels, inner, human=people, method="t")
-    assert any("300 segments correct 2 judges' scores of all" in note for note in found.notes)
+    assert any("300 segments correct 2 judges' scores for all" in note for note in found.notes)
     metric = es.Judged(inner, (0.4, 0.3), judges=2)
     triples = list(zip(first, second, people, strict=True))
     totals = metric.statistics(output, triples).sum(axis=0)

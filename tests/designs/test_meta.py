@@ -91,7 +91,9 @@ def test_pairwise_accuracy_counts_pairs_in_the_same_order(seed):
     assert es.meta(tenths, metrics, "pa", n_resamples=9).method == "percentile"
     for people, of, score, notes in measured(tenths, metrics, "pa"):
         lost = np.isnan(people).sum()
-        assert notes.startswith(f"{lost} of {people.size} outputs are left out: a score is miss")
+        assert notes.startswith(
+            f"{lost} of {people.size} outputs are left out, because a score is miss"
+        )
         pairs = itertools.combinations(np.stack([np.rint(10 * people), of], axis=1), 2)
         # Where people's score is missing the sum leaves out the metric's too.
         sums = [np.sum((a - b)[:, ~np.isnan(a[0] - b[0])], axis=1) for a, b in pairs]
@@ -172,7 +174,7 @@ def test_means_over_segments_have_the_tests_of_compare(alternative):
     for test in ("bootstrap", "t"):
         found = es.meta(human, given, "pearson", test=test, groups=groups, **asked)
         same = es.compare(values, metrics=es.Mean("r"), method=test, groups=groups[20:], **asked)
-        assert found.notes[0] == "20 segmentswith equal scores by people left out."
+        assert found.notes[0] == "Segments with equal scores by people are left out (20)."
         for d, e in zip(found, same, strict=True):
             for name in ("pvalue", "pvalue_adjusted", "low", "high"):
                 assert getattr(d, name) == pytest.approx(getattr(e, name), rel=1e-6)
@@ -237,7 +239,7 @@ def test_statistics_stand_for_the_scores_of_their_segments():
     found = es.meta(people, [first, turned], n_resamples=99)
     left = dict(list(human.items())[1:])
     assert found.differences == es.meta(left, tables, n_resamples=99).differences
-    said = "Left out, because some metrics (or people) did not score it: "
+    said = "Systems that some metrics (or people) did not score are left out: "
     assert found.notes[0].startswith(said + first.systems[0])
     numbers = {name: rng.normal(size=480) for name in sample.systems}
     between = es.extract(numbers, rng.normal(size=480), es.Correlation())
@@ -255,7 +257,7 @@ def test_tiers_notes_and_forms():
     assert result["again", "near"].pvalue == 1
     assert (result.test, result.adjustment, result.method) == ("ar", "holm", "t")
     assert "outputs are left out" in result.notes[0]
-    assert "are not used for verdicts" in result.notes[1]
+    assert "verdicts do not use them" in result.notes[1]
     assert es.Comparison.from_json(result.to_json()).differences == result.differences
     documents = [i // 5 for i in range(400)]
     assert es.meta(human, metrics, groups=documents, n_resamples=9).estimates[0].n_segments == 80

@@ -177,7 +177,7 @@ def test_what_it_is_worth_is_said_before_and_after():
     # What was not run is no label of people.
     assert not any("label" in note for note in result.power(difference=0.05).notes)
     (note,) = result.notes
-    said = "solved: new was run on 500 of 2,000 segments; its difference is as precise as with "
+    said = "solved: new was run on 500 of 2,000 segments. Its difference is as precise as with "
     assert note.startswith(said)
     assert 550 < said_items(result) == pytest.approx(worth, rel=0.02)
     assert plan.worth["solved"].difference == pytest.approx(worth, rel=0.2)
@@ -214,15 +214,15 @@ def test_items_that_are_alike_count_as_one_and_right_ones_as_no_more_than_they_a
     plan = es.plan(earlier, metrics=SOLVED, n=80)
     right = es.estimate(plan.data({"new": of_plan(plan, np.ones(200))}))
     assert said_items(right) == 80
-    assert "only 80 segments were run: below 100" in str(right)
-    assert "λ = 0.00 of earlier systems" in str(right)
+    assert "only 80 segments were run. Below 100" in str(right)
+    assert "λ = 0.00 for earlier systems" in str(right)
 
 
 def test_weights_totals_and_directions():
     """λ is at most 1, that of parts their mean by size; counts are no fewer than none."""
     f = np.random.default_rng(6).normal(size=400)
     plan = es.plan({"a": f, "b": f + 0.001 * f[::-1]}, metrics=SOLVED, n=100)
-    assert "λ = 1.00 of earlier" in str(es.estimate(plan.data({"new": of_plan(plan, 2 * f)})))
+    assert "λ = 1.00 for earlier" in str(es.estimate(plan.data({"new": of_plan(plan, 2 * f)})))
     parts = [Planned(SOLVED, weight) for weight in ((1.0, 0.0), (0.0, 0.0))]
     assert parts[0].pooled(parts, [30, 10]).weight == (0.75, 0.0)
     for metric, least in ((es.BLEU(), 0), (SOLVED, -2), (es.Mean("e", higher_is_better=False), -2)):
@@ -261,7 +261,7 @@ def test_texts_logs_questions_and_several_new_systems():
     parts = {name: of_plan(plan, sample.systems[name]) for name in others}
     data = plan.data({base: sample.systems[base], **parts}, sample.references)
     result = es.compare(data, baseline=base, n_resamples=499)
-    assert f"{', '.join(others)} were run on 160 of 480 segments; their diff" in result.notes[0]
+    assert f"{', '.join(others)} were run on 160 of 480 segments. Their diff" in result.notes[0]
     whole = es.compare(sample.systems, sample.references, ["bleu", "chrf"], baseline=base)
     for one, other in zip(result, whole, strict=True):
         assert abs(one.difference - other.difference) < 3 * one.standard_error + 1e-9
@@ -360,7 +360,9 @@ def test_what_cannot_be_planned_is_said():
         refuses(match, es.plan, **given)
     # Whoever gives scores without texts reads of items, not of segments, in all of a plan.
     alone = es.plan({"a": [1.0, 0.0] * 200}, metrics=SOLVED, n=50)
-    assert alone.notes == ("50 items drawn: below 100, intervals and p-values are rough.",)
+    assert alone.notes == (
+        "Only 50 items are drawn. Below 100, intervals and p-values are only approximate.",
+    )
     said = "The precision of 50 of 400 items cannot be predicted from only one earlier system."
     assert alone._said() == [said]
 

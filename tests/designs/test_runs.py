@@ -109,8 +109,8 @@ def test_the_difference_of_two_means_over_runs_has_two_variance_components(run, 
     assert (d.standard_error, d.pvalue) == pytest.approx((error, p))
     half = stats.t.ppf(0.975, degrees) * error
     assert (d.low, d.high) == pytest.approx((d.difference - half, d.difference + half))
-    (note,) = [note for note in result.notes if "segments alone give" in note]
-    assert "a standard error of" in note
+    (note,) = [note for note in result.notes if "from segments alone" in note]
+    assert "the standard error from" in note
     shifted = stats.t.sf((d.difference + 0.1) / error, degrees)
     (margin,) = es.compare(marks, metrics=MARKS, method=method, margin=0.1)
     assert margin.pvalue_not_worse == pytest.approx(shifted)

@@ -271,7 +271,7 @@ def test_the_error_of_trials_is_that_of_the_pooled_variance_in_them(few_items):
     drawn_items = es.compare(few_items, metrics=es.PassAll(1), method="t")
     assert errors[0] < 0.7 * drawn_items.estimates[0].standard_error
     said = " ".join(found.notes)
-    assert "these 50 items are taken as fixed:" in said
+    assert "these 50 items are treated as fixed," in said
     assert "use more" not in said
     assert "items:all" in found.signature_of(found["B"])
     # Of two trials one is wrong where not all are right.

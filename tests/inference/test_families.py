@@ -152,7 +152,7 @@ def test_p_values_where_max_t_hands_over_to_holm_are_explained():
         limits = result.source.limits
         said.append(" ".join(notes_of(Facts(limits, result.estimates, differences, family))))
     least = (
-        "2 pairs have p (adjusted) = 0.0050, the smallest value that resamples can show: "
+        "For 2 pairs, p (adjusted) is 0.0050, the smallest value that resamples can give: "
         "fewer than one in 200"
     )
     assert least in said[0]

@@ -67,7 +67,7 @@ def check(code, out, junit):
         ("test_is_undecided_and_lets_that_pass", "UNDECIDED (counts as passed): system against"),
     ):
         assert summary.count(f"test_here.py::{name}\n{headline}") == 1
-    assert summary.count("is the smallest margin that can be claimed") == 1
+    assert summary.count("the smallest margin that you can claim is") == 1
     assert "test_is_another" not in summary
     cases = ElementTree.parse(junit).getroot().iter("testcase")
     told = {case.get("name"): [p.get("value") for p in case.iter("property")] for case in cases}

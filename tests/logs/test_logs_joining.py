@@ -117,7 +117,7 @@ def with_gaps(**more):
 def test_gaps_of_a_table():
     found = compare(with_gaps(), missing="available")
     assert [e.score for e in found.estimates] == [2.5 / 3, 1 / 3]
-    note = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means use the remaining scores."
+    note = "acc: 2 of 8 scores are missing (1 of A, 1 of B). Means use the remaining scores."
     assert found.notes.count(note) == 1
     assert found.ranking().notes.count(note) == 1
     found = compare(with_gaps(), missing="intersect")

@@ -104,7 +104,7 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     tasks = {task: es.extract(x, metric=es.Mean("m")) for task, x in scores.items()}
     verdict = said(es.Suite(tasks).compare(n_resamples=199))
     assert re.match("No evidence .* in m, the mean of 3 tasks: ", verdict)
-    assert "1 of 3 tasks shows that B is better (far), and 1 of 3 tasks shows that" in verdict
+    assert "B is better on 1 of 3 tasks (far), and worse on 1 of 3" in verdict
 
 
 def test_a_headline_says_of_each_metric_what_was_found():
@@ -115,7 +115,7 @@ def test_a_headline_says_of_each_metric_what_was_found():
     (found,) = es.compare(tables, baseline="A", n_resamples=199)._findings()
     said = r"B is better than A in first \(\+0\.\d+\); no evidence in other"
     assert re.fullmatch(said, found.said)
-    assert found.lines[-1] == "Metrics are judged separately."
+    assert found.lines[-1] == "Each metric is tested separately."
     many = es.compare(apart(60, "ABCDEF"), metrics=es.Mean("m"), baseline="A", n_resamples=199)
     assert re.match(r"\d of 5 systems are better than A in m: ", many._findings()[0].said)
     assert many._headline() == "5 systems against A"
@@ -144,14 +144,14 @@ def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
     high = {name: x + 9 for name, x in scores.items()}
     for options, expected in (
         ({"margin": 2.0}, "equivalent within 2 points"),
-        ({"margin": 0.4}, "loses less than 0.4 points against A"),
-        ({"recovery": 0.9}, "keeps at least 0.9 of A"),
+        ({"margin": 0.4}, "is less than 0.4 points worse than A"),
+        ({"recovery": 0.9}, "keeps at least 90% of A"),
     ):
         (found,) = es.compare(high, metrics=es.Mean("m"), **options)._findings()
         assert expected in found.said
     turned = {"B": scores["B"], "A": scores["A"]}
     (found,) = es.compare(turned, metrics=es.Mean("m"), margin=0.2)._findings()
-    assert found.said.startswith("It is not shown that A loses less than 0.2 points against B")
+    assert found.said.startswith("We could not show that A is less than 0.2 points worse than B")
     assert found.lines[0] == "B is better than A in m."
     # The sign is that of the sentence, whichever of the two is the baseline.
     (found,) = es.compare(turned, metrics=es.Mean("m"))._findings()
@@ -258,8 +258,8 @@ def test_only_a_claim_over_few_groups_has_their_mark():
     rng = np.random.default_rng(3)
     marks = {name: rng.normal(size=60) for name in "ABCDE"}
     for gap, said in (
-        (0, "It is not shown to be better than any; no"),
-        (9, "It is better than all 4 others †."),
+        (0, "It is not significantly better than any other system, and"),
+        (9, "It is significantly better than all 4 others †."),
     ):
         given = marks | {"A": marks["A"] + gap}
         found = es.compare(given, metrics=es.Mean("m"), groups=np.arange(60) // 6, n_resamples=99)
@@ -406,7 +406,7 @@ def test_results_of_every_kind_have_a_report(tmp_path):
         assert expected in page
         refuses(r"texts|Moments", document, made, {"source": ["x"] * 7})
     same = es.compare({name: [0.5, 1.0] * 20 for name in "abc"}, metrics=es.Mean("acc"))
-    assert "All 3 systems are the same on every segment in acc" in document(same)
+    assert "All 3 systems have the same score on every segment in acc" in document(same)
 
 
 def test_what_does_not_fit_is_refused(tmp_path):

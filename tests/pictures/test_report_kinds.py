@@ -127,7 +127,7 @@ def test_names_of_systems_stay_as_they_are():
     named = dict(
         zip(("old-one", "new-one"), np.random.default_rng(2).normal(0, 1, (2, 60)), strict=True)
     )
-    for margin, said in ((3, "new-one and old-one are"), (1e-3, "It is not shown that new-one")):
+    for margin, said in ((3, "new-one and old-one are"), (1e-3, "We could not show that new-one")):
         result = es.compare(named, metrics=es.Mean("m"), baseline="old-one", margin=margin)
         assert result._findings()[0].said.startswith(said)
 

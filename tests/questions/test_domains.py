@@ -187,8 +187,8 @@ def test_groups_in_several_strata_are_drawn_whole():
     (alone,) = es.compare({k: v[:60] for k, v in given.items()}, metrics=MEAN, **BY_T)
     assert found.difference(task="t1").low == alone.low
     assert "Groups in several strata were resampled whole." in found.notes[0]
-    assert "with 60 groups in all. Totals are the score of all strata together; groups are " \
-        "drawn whole." in found.describe()  # fmt: skip
+    assert "with 60 groups in all. Totals are the score of all strata together, and groups are " \
+        "resampled whole." in found.describe()  # fmt: skip
     for result in (found, es.Comparison.from_json(found.to_json())):
         refuses("tests independent strata, but these share groups;", result.heterogeneity)
 

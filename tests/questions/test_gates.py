@@ -163,7 +163,7 @@ def test_of_a_score_below_0_no_share_is_kept_and_other_checks_are_decided():
     lower = min(check.difference.system_score, check.difference.baseline_score)
     assert f"scores of at least 0, but {check.metric} of" in check.reason
     assert f"is {lower:.6g}" in check.reason
-    assert "give a margin" in check.reason
+    assert "Give a margin" in check.reason
     assert es.Gate.from_json(found.to_json()) == found
 
 
@@ -418,7 +418,7 @@ def test_of_many_checks_a_finding_per_verdict_stands_for_the_reasons():
     assert f"about {min(needed):,} to {max(needed):,} items per check" in undecided.lines[1]
     assert "on=" not in undecided.lines[1]  # the total has failed as well
     text = found.to_text()
-    assert "The reason for each check: to_text(verbose=True)." in text
+    assert "to_text(verbose=True) shows the reason for each check." in text
     assert not any(reason in text for reason in found.reasons)
     assert all(reason in found.to_text(verbose=True) for reason in found.reasons)
     (undecided,) = (

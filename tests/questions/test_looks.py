@@ -171,7 +171,7 @@ def test_looks_take_peoples_labels(marks):
         options = {"baseline": "base", "method": "t"}
         expected = es.compare(scores, metrics=ACC, human=human, **options)["acc", "new"]
         assert (d.difference, d.standard_error) == (expected.difference, expected.standard_error)
-    assert any("labels of 50 of 150 segments" in note for note in test.result.notes)
+    assert any("labels for 50 of 150 segments" in note for note in test.result.notes)
     again = es.SequentialTest(**asked)
     again.load_state_dict(json.loads(json.dumps(test.state_dict())))
     assert look(again, 200) == look(test, 200)
@@ -335,7 +335,7 @@ def test_an_order_that_has_to_do_with_difficulty_is_noted(marks):
     test = es.SequentialTest(400, metric=ACC)
     for n in (100, 200):
         test.look(new[:n], easy[:n])
-    assert "Shuffle them" in test.result.notes[0]
+    assert "so shuffle them" in test.result.notes[0]
 
 
 def test_looks_in_every_form(marks):

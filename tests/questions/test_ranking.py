@@ -244,9 +244,9 @@ def test_systems_a_point_apart_have_their_own_ranks(options):
 
 
 @cases(
-    ({"n": 50, "n_resamples": 99}, "There are only 50 segments: intervals"),
+    ({"n": 50, "n_resamples": 99}, "There are only 50 segments. Below 100"),
     ({"seed": 7, "n": 110, "n_resamples": 199}, "s3 vs s2 (marks): p = 0.0"),
-    ({"groups": np.arange(200) // 50}, "There are only 4 groups: a t test replaces the b"),
+    ({"groups": np.arange(200) // 50}, "There are only 4 groups, so evalstats uses a t test"),
 )
 def test_a_ranking_says_what_keeps_its_systems_together(options, note):
     options = {"seed": 0, "n": 200, **options}

@@ -67,7 +67,7 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     beaten = [d for d in result if d.winner == "system-6" and result.significant(d)]
     assert len(beaten) >= 4
     assert ranking.split()[-3:] == [str(len(beaten)), "of", "6"]
-    assert "difference row - column above the diagonal, p (adjusted) below" in whole
+    assert "differences (row - column) above the diagonal, p (adjusted) below" in whole
     assert "above the diagonal" not in str(result)
     # A one-sided p-value belongs to one direction.
     assert "above the diagonal" not in str(comparison(names, alternative="greater"))
@@ -138,7 +138,7 @@ def test_methods_and_headers_say_segments_beside_documents_and_what_is_drawn(sma
     rng = np.random.default_rng(0)
     runs = {name: list(rng.normal(size=(4, 30))) for name in "ab"}
     for result, parts in (
-        (grouped, (f"on {size}.", "Whole groups are drawn")),
+        (grouped, (f"on {size}.", "Whole groups are resampled")),
         (es.compare(*texts, strata=small.domains, n_resamples=99), (f"within {strata} strata",)),
         (es.compare(runs, metrics=es.Mean("m")), ("means over 4 runs of each system",)),
     ):

@@ -41,24 +41,24 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of seg
 
 @pytest.mark.parametrize("scores, options, notes", [
     (marks(), {}, []),
-    (marks(), {"n_resamples": 38}, ["With 38 resamples intervals and p-values are rough"]),
+    (marks(), {"n_resamples": 38}, ["With 38 resamples, intervals and p-values are only approximate"]),
     (marks(), {"n_resamples": 39}, []),
-    (marks(n=30), {}, ["only 30 segments: intervals and p-values are rough below 100"]),
+    (marks(n=30), {}, ["only 30 segments. Below 100, intervals and p-values are only approx"]),
     (marks(), {"groups": FIFTHS}, [GROUPED]),
-    (marks(), {"groups": EIGHTHS}, ["only 25 groups: intervals and p-values are rough below 30", GROUPED]),
+    (marks(), {"groups": EIGHTHS}, ["only 25 groups. Below 30, intervals and p-values are only approx", GROUPED]),
     (marks(), {"groups": np.arange(200) // 40},
      # What is said of few groups is said once, by the strongest sentence.
-     ["s1 and s0 (rating) differ on so few groups that no p-value can reach 0.05", GROUPED]),
+     ["s1 and s0 (rating) differ on so few groups that a p-value cannot reach 0.05", GROUPED]),
     (marks(), {"groups": GROUPS},
-     ["8 groups of 20 to 60 segments count as about 6.25 of equal size: ", FEW_DIFFER,
+     ["8 groups of 20 to 60 segments are as informative as about 6.25 of equal size. Below 30", FEW_DIFFER,
       GROUPED]),
     (marks(), {"groups": np.repeat(np.arange(12), [189, *[1] * 11])},
-     ["12 groups of 1 to 189 segments count as about 1.12 of equal size: a t test", GROUPED]),
-    (differ_on(3), {}, ["so few segments that no p-value can reach 0.05"]),
+     ["12 groups of 1 to 189 segments are as informative as about 1.12 of equal size, so", GROUPED]),
+    (differ_on(3), {}, ["so few segments that a p-value cannot reach 0.05"]),
     (differ_on(9), {}, [FEW_DIFFER]),
     (differ_on(10), {}, []),
-    (differ_on(0), {}, ["new and old (rating) are the same on every segment"]),
-    ({s: x > 0 for s, x in marks().items()}, {}, ["rating is a 0/1 score: evalstats uses McNemar's test"]),
+    (differ_on(0), {}, ["new and old (rating) have the same score on every segment"]),
+    ({s: x > 0 for s, x in marks().items()}, {}, ["rating is a 0/1 score, so evalstats uses McNemar's test"]),
     (far(9), {}, ["10 of 200 segments account for 98% of the variance of new - old"]),
     (far(9), {"strata": np.arange(200) % 2}, ["10 of 200 segments account for 97% of the variance"]),
     (far(9, 30), {}, ["There are only 30 segments"]),
@@ -66,8 +66,8 @@ FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of seg
     (far(3), {"groups": np.arange(200) // 2}, [GROUPED]),
     ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
      ["The interval of newer - old (rating) excludes 0",
-      "96% of the variance of new - old; 1 more is similar. The interval may"]),
-    (marks(3), {"groups": EIGHTHS}, ["† These verdicts rest on few groups", "There are only 25 groups", GROUPED]),
+      "96% of the variance of new - old (and in 1 similar case). The interval may"]),
+    (marks(3), {"groups": EIGHTHS}, ["† These verdicts are based on few groups", "There are only 25 groups", GROUPED]),
     (marks(3), {"groups": EIGHTHS, "adjustment": "none"}, ["There are only 25 groups", GROUPED]),
     (marks(3), {"groups": FIFTHS}, [GROUPED]),
 ])  # fmt: skip
@@ -87,9 +87,9 @@ def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere(
     assert len(apart) > 1
     assert [d for d in result if result.adjusted.is_apart(d)] == apart
     assert result.notes[0].startswith(f"{len(apart)} of 6 intervals exclude 0, but")
-    assert "p (adjusted) allows for 6 comparisons" in result.notes[0]
+    assert "p (adjusted) accounts for 6 comparisons" in result.notes[0]
     page = document(result)
-    assert "each interval is for one difference alone" in page
+    assert "each interval is for one difference only" in page
     assert html(result.notes[0]) in page
     # Neither where nothing is adjusted nor of one side.
     for options in ({"adjustment": "none"}, {"alternative": "less"}):
@@ -138,8 +138,8 @@ def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
     for n_resamples, found in ((139, True), (138, False), (99, False)):
         result = swapped(values, n_resamples=n_resamples, **options)
         assert any(result.significant(d) for d in result) == found
-        assert any("can reach" in note for note in result.notes) != found
-    (note,) = [note for note in result.notes if "can reach" in note]
+        assert any("cannot reach" in note for note in result.notes) != found
+    (note,) = [note for note in result.notes if "cannot reach" in note]
     assert all(
         part in note for part in ("p-value adjusted for 7 comparisons", "at least 139 resamples.")
     )
@@ -185,7 +185,9 @@ def test_few_segments_that_hold_the_variance_of_a_score_are_said():
 def test_units_that_carry_a_difference_are_told_of_half_of_the_tests(n_narrow, n_tests, is_said):
     tests = [(1000, 5.0)] * n_narrow + [(1000, 500.0)] * (n_tests - n_narrow)
     notes = list(carried_notes(tests, "item", " from the best step", "So."))
-    said = "items differ from the best step; about 5 of them make up most of the difference. So."
+    said = (
+        "items differ from the best step, and about 5 of them make up most of the difference. So."
+    )
     assert [note.startswith(f"1000 {said}") for note in notes] == [True] * is_said
 
 
@@ -230,7 +232,7 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     result = es.compare(scores, groups=few, **options)
     assert result.to_text(verbose=True).count("better †") == 3
     assert str(result).count("worse †") == 2
-    assert "\n† These verdicts rest on few" in str(result)
+    assert "\n† These verdicts are based on few" in str(result)
     assert result.to_markdown().count("worse † |") == 2
     latex = result.to_latex(caption="of three")
     assert latex.count(r"worse $\dagger$") == 2
@@ -271,7 +273,7 @@ def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():
     drawn = es.estimate([0.5, 0.1, 0.2], metric=JUDGE, n_resamples=99)
     for result in (counted, drawn):
         (note,) = [note for note in result.notes if note.startswith("There are only 3 segments")]
-        assert ("a t test replaces" in note) == (result is drawn)
+        assert ("evalstats uses a t test" in note) == (result is drawn)
 
 
 def test_cautions_come_first_are_never_folded_and_survive_json_and_pickle() -> None:
@@ -288,13 +290,13 @@ def test_cautions_come_first_are_never_folded_and_survive_json_and_pickle() -> N
 
 
 def test_scores_of_a_judge_are_named_once_unless_people_correct_them():
-    scores, said = marks(n=300), "llm_judge: scores of a judge may favour a system."
+    scores, said = marks(n=300), "llm_judge: a judge's scores may favour one of the systems."
     names = {"llm_judge": 1, "judgement day": 1, "GPT score": 1, "prejudge": 0, "rating": 0}
     for metric, n in names.items():
         table = es.extract(scores, metrics=es.Mean(metric))
         suite = es.Suite({"x": table, "y": table})
         notes = suite.compare(n_resamples=99).notes
-        assert sum("may favour a system" in note for note in notes) == n, notes
+        assert sum("may favour one of the systems" in note for note in notes) == n, notes
     notes = es.compare(scores, metrics=es.Mean("llm_judge")).notes
     assert notes[0].startswith(said)
     people = {name: [x if i % 2 else None for i, x in enumerate(y)] for name, y in scores.items()}
@@ -305,11 +307,13 @@ def test_scores_of_a_judge_are_named_once_unless_people_correct_them():
 def test_groups_of_one_segment_are_named():
     """Defect: labels that all differ, as of a wrong column, gave no note."""
     result = es.compare(marks(), metrics=JUDGE, groups=np.arange(200))
-    assert "Each group has only one segment, so groups change nothing." in " ".join(result.notes)
+    assert "Each group has only one segment, so groups have no effect." in " ".join(result.notes)
 
 
 def test_few_groups_are_not_as_many_as_they_should_be():
     """Defect: "only 30 docs: intervals are rough below 30"."""
     groups = np.repeat(np.arange(30), [8, 6, *[7] * 28])
     (note, _) = es.compare(marks(n=210), metrics=JUDGE, groups=groups).notes
-    assert note.startswith("30 groups of 6 to 8 segments count as about 29.9 of equal size: interv")
+    assert note.startswith(
+        "30 groups of 6 to 8 segments are as informative as about 29.9 of equal size. Below"
+    )

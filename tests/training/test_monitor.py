@@ -119,7 +119,7 @@ def test_a_run_says_where_few_segments_decide():
     for n, fails, noted in ((200, 0.02, True), (2000, 0.02, False), (200, 0, False)):
         fallen = 80 * (rng.random((12, n)) < fails)
         run = watched(85 + 5 * rng.normal(size=(12, n)) - fallen)
-        said = "200 segments differ from the best step; about \\d+ of them make up most of the difference"
+        said = "200 segments differ from the best step, and about \\d+ of them make up most of the difference"
         assert [bool(re.search(said, note)) for note in run.notes] == [True] * noted
         assert all(note in str(run) for note in run.notes)
         basis = run.last.basis

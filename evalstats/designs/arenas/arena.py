@@ -246,7 +246,8 @@ def strengths_of(table: BattleTable, options: Options) -> Scores:
             notes += (
                 f"In {n_unbounded:,} of {options.n_resamples:,} resamples a system won all "
                 "battles, lost all, or had none. In these, its strength comes from one Newton step "
-                "(Schucany and Wang, 1991); intervals of systems with few battles are rough.",
+                "(Schucany and Wang, 1991). Intervals of systems with few battles are only "
+                "approximate.",
             )
     scale, mean = table.metric.unit, _ELO_MEAN if table.metric.scale == "elo" else 0.0
     # A difference has the degrees of freedom of the system with fewer units, or none if all battles
@@ -291,7 +292,7 @@ def position_notes(table: BattleTable, units: Units, options: Options) -> tuple[
     moves = (table.points / 2 - share) / n
     error, _, degrees = grouped(units, moves)
     low, high = student.interval(share, error, degrees, options.alpha)
-    more = "" if low <= 0.5 <= high else "; show each pair in both orders equally often"
+    more = "" if low <= 0.5 <= high else ". Show each pair in both orders equally often"
     return (f"Systems shown first won {share:.3f} [{low:.3f}, {high:.3f}] of the battles{more}.",)
 
 
@@ -307,8 +308,8 @@ def _label_notes(
     times = span((errors_of(both, influence) / errors_of(units, influence)).tolist(), ".2f")
     first, second = map(str, names)
     return (
-        f"Battles have prompts and voters. Standard errors are {times} times as large if both are "
-        f"drawn: give the groups {first} and {second}.",
+        f"Battles have prompts and voters. Standard errors are {times} times as large if they "
+        f"account for both. To do this, give the groups {first} and {second}.",
     )
 
 
@@ -430,6 +431,7 @@ def linked(table: BattleTable) -> BattleTable:
     if not gone:
         return table
     note = (
-        f"Left out with their battles, because their strengths cannot be estimated: {_few(gone)}."
+        "Systems whose strengths cannot be estimated are left out, with their battles: "
+        f"{_few(gone)}."
     )
     return replace(table.part(left), notes=(note, *table.notes))

@@ -138,13 +138,13 @@ class BattleTable(Summary):
         n = int(np.count_nonzero(self.points == 1))
         if not n:
             return ()
-        how = "a tie is half a win for each"
+        how = "ties, which count as half a win for each system"
         if self.has_ties_alone:
             return (
-                f"All {n:,} battles are ties; {how}. Nothing varies, so intervals have no length, "
-                "and these battles do not show how the systems differ in other battles.",
+                f"All {n:,} battles are {how}. Nothing varies, so intervals have no length, and "
+                "these battles do not show how the systems differ in other battles.",
             )
-        return (f"{n:,} of the {len(self.points):,} battles are ties; {how}.",)
+        return (f"{n:,} of the {len(self.points):,} battles are {how}.",)
 
     @property
     def has_ties_alone(self) -> bool:

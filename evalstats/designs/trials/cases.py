@@ -170,9 +170,9 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
             now, endless = (span(rows, ".2g") for rows in zip(*errors, strict=True))
             difference = "a difference" if len(errors) == 1 else "differences"
             said += (
-                f" The standard error of {difference} is {now}; with infinitely many trials per "
+                f" The standard error of {difference} is {now}. With infinitely many trials per "
             )
-            said += f"{unit} it would be {endless} (Wang, 2025)."
+            said += f"{unit}, it would be {endless} (Wang, 2025)."
         yield said
 
 
@@ -343,8 +343,8 @@ def fixed(scores: Scores) -> Scores:
     places, sums = np.zeros(n_systems, dtype=np.intp), np.array([[n, n, n]])
     summed = SummedUnits(n, *units.called, labels=units.labels, places=places, sums=sums)
     note = (
-        f"{scores.name}: these {counted(n, units.unit)} are taken as fixed: only their trials "
-        "vary. Student's t is used."
+        f"{scores.name}: these {counted(n, units.unit)} are treated as fixed, so only their trials "
+        "vary. evalstats uses Student's t."
     )
     # One coordinate per system: trials of different systems are independent.
     coordinates = np.diag(np.sqrt(chances * (n - 1) / n))
@@ -483,7 +483,7 @@ class Cases(Several[Case]):
                 are = "is" if len(cases) == 1 else "are"
                 names = first_few(map(str, cases), ", ", _TOLD)
                 parts.append(f"{len(cases)} of {n} {are} {word}: {names}")
-        return f"{'; '.join(parts) or f'None of {n} is shown to be worse or better'}."
+        return f"{'; '.join(parts) or f'No evidence that any of {n} is worse or better'}."
 
     def _headline(self) -> str:
         """Return the question of a report."""
@@ -512,7 +512,7 @@ class Cases(Several[Case]):
         title += f"{len(self.better)} better of {counted(len(self.cases), self.unit)}"
         more = len(self.cases) - len(shown)
         are = "is" if more == 1 else "are"
-        said = f"{counted(more, f'more {self.unit}')} {are} not shown; to_csv() writes them all."
+        said = f"{counted(more, f'more {self.unit}')} {are} not shown. to_csv() writes all of them."
         hints = (said,) if more else ()
         return [table_of(title, shown, columns, hints=hints)]
 
@@ -523,8 +523,8 @@ class Cases(Several[Case]):
             *self._in_total(),
             *self.notes,
             f"Each {self.unit} is tested separately, two-sided, with {_TESTS[self.test]}. p is "
-            f"adjusted over {n} (Tarone, 1990; Holm, 1979): the chance of any false finding is at "
-            f"most {level:g}, if the trials of each {self.unit} are independent.",
+            f"adjusted for {n} (Tarone, 1990; Holm, 1979), so the chance of any false finding is "
+            f"at most {level:g} if the trials of each {self.unit} are independent.",
         ]
 
 
@@ -582,9 +582,9 @@ def cases_of(
         # Boschloo's p-value of n of n against 0 of n is 2/4^n.
         needed = ceil(log(2 * len(least) / level, 4))
         notes.append(
-            f"With so few trials, none of {counted(len(least), unit)} can be named: the smallest "
-            f"possible adjusted p-value is {min(1.0, float(np.min(reached))):.2g}. Use {needed} "
-            "trials of each."
+            f"With so few trials, none of {counted(len(least), unit)} can be significant, because "
+            f"the smallest possible adjusted p-value is {min(1.0, float(np.min(reached))):.2g}. "
+            f"Use {needed} trials per {unit}."
         )
     # A score of 1 is a right answer, as in trials, for all of their metrics.
     is_right = isinstance(scores.strata[0].metric, Trials)
