@@ -63,9 +63,11 @@ def test_demo_writes_over_nothing_else_and_draws_no_table(tmp_path, capsys, refu
     assert (main(typed), main(typed)) == (0, 0)
     capsys.readouterr()
     (tmp_path / "ref.txt").write_text("mine\n")
-    assert "ref.txt already exists with other content; give a new folder" in refused(*typed)
+    assert "ref.txt already exists with different content; use a new folder" in refused(*typed)
     assert (tmp_path / "ref.txt").read_text() == "mine\n"
-    assert "-o is for the table, but --files does not print one" in refused(*typed, "-o", "x.md")
+    assert "-o cannot be used with --files, which does not print a table" in refused(
+        *typed, "-o", "x.md"
+    )
     assert "cannot write" in refused("demo", "--files", tmp_path / "ref.txt" / "x")
 
 

@@ -82,7 +82,7 @@ def _as_item(entry: object, name: str) -> DatasetItem:
     if isinstance(entry, Mapping):
         for key in ("actual_output", "expected_output"):
             if key not in entry:
-                raise InputError(f"{name} has no {key!r}; its keys are {', '.join(entry)}")
+                raise InputError(f"{name} has no key {key!r}; its keys are {', '.join(entry)}")
         known = DatasetItem.__dataclass_fields__
         return DatasetItem(**{key: value for key, value in entry.items() if key in known})
     if not isinstance(entry, DatasetItem):
@@ -261,7 +261,8 @@ class TestResult:
         """The score, if there is one metric (axion's documentation reads it here)."""
         if len(self.score_results) != 1:
             raise InputError(
-                f"score is ambiguous: {len(self.score_results)} metrics; read score_results"
+                f"score is ambiguous because there are {len(self.score_results)} metrics; use "
+                "score_results"
             )
         return self.score_results[0].score
 
@@ -291,7 +292,9 @@ class MetricRunner:
         for name, value in (thresholds or {}).items():
             if not any(metric.is_called(name) for metric in self.metrics):
                 known = ", ".join(metric.name for metric in self.metrics)
-                raise InputError(f"thresholds names {name!r}; the metrics are {known}")
+                raise InputError(
+                    f"thresholds contains the unknown metric {name!r}; the metrics are {known}"
+                )
             self.thresholds[name] = real(value, f"thresholds[{name!r}]", 0.0)
 
     async def execute_batch(

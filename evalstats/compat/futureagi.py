@@ -95,7 +95,7 @@ class BLEUScore:
             raise InputTypeError(f"config must be a dict, got {type(given).__name__}")
         for key in given:
             if key not in CONFIG:
-                raise InputError(f"config has no {key!r}; it may have {', '.join(CONFIG)}")
+                raise InputError(f"config has no key {key!r}; available: {', '.join(CONFIG)}")
         self.mode: str = choice(given.get("mode", "sentence"), MODES, "mode")
         n = integer(given.get("max_n_gram", 4), "max_n_gram", 1, MOST_ORDER - 1)
         self.max_n_gram = n
@@ -158,14 +158,14 @@ def _split(item: Any) -> tuple[list[str], list[list[str]]]:
     if not isinstance(item.response, str):
         raise InputTypeError(f"response must be a string, got {type(item.response).__name__}{keys}")
     if item.expected_text is not None and item.expected_response is not None:
-        raise InputError("give expected_text or expected_response, not both")
+        raise InputError("pass either expected_text or expected_response, not both")
     if item.expected_text is None and item.expected_response is None:
-        raise InputError(f"expected_response (expected_text in version 0.1) is needed{keys}")
+        raise InputError(f"expected_response (expected_text in version 0.1) is missing{keys}")
     name = "expected_response" if item.expected_text is None else "expected_text"
     expected = getattr(item, name)
     known = [expected] if isinstance(expected, str) else expected
     if not isinstance(known, (list, tuple)) or not all(isinstance(text, str) for text in known):
         raise InputTypeError(f"{name} must be a string or a list of strings, got {expected!r:.40}")
     if not known:
-        raise InputError(f"{name} is empty: the item has no reference")
+        raise InputError(f"{name} is empty, so the item has no reference")
     return item.response.split(), [text.split() for text in known]

@@ -86,7 +86,7 @@ def sentence_bleu(
     tokens = references if isinstance(references, (list, tuple)) else ()
     if tokens and all(isinstance(token, str) and len(token.split()) == 1 for token in tokens):
         raise InputTypeError(
-            "references is one list of tokens, and must be a list of such lists: "
+            "references must be a list of token lists, got a single token list; use "
             "sentence_bleu([reference], hypothesis)"
         )
     output, known = _segment(references, hypothesis, ("references", "hypothesis"))
@@ -114,15 +114,15 @@ def corpus_bleu(
     if len(by_segment) != len(outputs):
         raise UnusableError(
             f"list_of_references has {len(by_segment)} entries but hypotheses has "
-            f"{len(outputs)}; give one list of references per hypothesis"
+            f"{len(outputs)}; pass one list of references per hypothesis"
         )
     if not outputs:
-        raise UnusableError("hypotheses is empty; give at least one sentence")
+        raise UnusableError("hypotheses is empty; pass at least one sentence")
     for i, row in enumerate(zip(by_segment, outputs, strict=True)):
         names = f"list_of_references[{i}]", f"hypotheses[{i}]"
         outputs[i], by_segment[i] = _segment(*row, names)
     if not len(weights):
-        raise InputError("weights is empty; give one for each order")
+        raise InputError("weights is empty; pass one weight for each order")
     # A single row of weights gives a number instead of a list.
     given = weights if np.ndim(weights[0]) > 0 else [weights]
     rows: list[Any] = [row if isinstance(row, tuple) else list(row) for row in given]
@@ -224,8 +224,8 @@ class SmoothingFunction:
         """Interpolate with the trend of the orders below, from three-grams on."""
         if len(p_n) < 3 or p_n[2] == 0:
             raise UnusableError(
-                f"method6 needs a match of three tokens and weights for three orders or more, "
-                f"got the precisions {', '.join(map(str, p_n))}; use another method"
+                "method6 requires a match of three tokens, and weights for at least three "
+                f"orders; got the precisions {', '.join(map(str, p_n))}. Use another method."
             )
         correct, total = _counts(p_n)
         total[2:] = [max(len(hypothesis) - i, 0) for i in range(2, len(p_n))]
@@ -244,7 +244,7 @@ def _finite(function: Callable[..., Floats], *counts: Any, name: str) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         precisions = function(*counts)
     if not np.all(np.isfinite(precisions)):
-        raise UnusableError(f"{name} makes a precision infinite here; use a positive {name}")
+        raise UnusableError(f"a precision is infinite with this {name}; use a positive {name}")
     return precisions
 
 
@@ -259,7 +259,7 @@ def _segment(
     """Return the tokens of a hypothesis and of its references."""
     known = listed(references, names[0], "token lists")
     if not known:
-        raise InputError(f"{names[0]} is empty; give at least one token list")
+        raise InputError(f"{names[0]} is empty; pass at least one token list")
     labels = [*(f"{names[0]}[{j}]" for j in range(len(known))), names[1]]
     split = []
     for label, value in zip(labels, [*known, hypothesis], strict=True):

@@ -185,7 +185,7 @@ class SentenceBLEU(Configured):
         if isinstance(hypothesis, str):
             if isinstance(references, References):
                 raise InputTypeError(
-                    "references is a whole test set; use scores() with all outputs"
+                    "references contains a whole test set; use scores() with all outputs"
                 )
             (entry,) = as_references([references], 1)
             tokens, *rest = self._tokenized([hypothesis, *entry])
@@ -213,7 +213,9 @@ class SentenceBLEU(Configured):
         if outputs and not isinstance(outputs[0], (str, type(None))):
             lists = [as_token_list(entry, f"hypotheses[{i}]") for i, entry in enumerate(outputs)]
             if isinstance(references, References):
-                raise InputTypeError("references holds text but hypotheses holds token lists")
+                raise InputTypeError(
+                    "references contains strings but hypotheses contains token lists"
+                )
             entries = listed(references, "references", "one entry per segment")
             check_segments(len(entries), len(lists))
             known = [
@@ -249,7 +251,9 @@ class SentenceBLEU(Configured):
         if self._smoothing.effective:
             counting = total[..., :n] > 0
         if np.any(counting & ~(precisions >= 0)):
-            raise InputError("smoothing must return precisions of at least 0, got less or NaN")
+            raise InputError(
+                "smoothing must return precisions of at least 0, but some are negative or NaN"
+            )
         means = geometric_mean(precisions, self._weights, counting)
         result = brevity_penalty(rows[..., 0], rows[..., 1])[..., None] * means
         if not self._smoothing.scores_unmatched:
@@ -260,7 +264,7 @@ class SentenceBLEU(Configured):
     def passed(self, scores: ArrayLike) -> NDArray[np.bool_]:
         """Return which scores reach the threshold, `(...) -> (...)`."""
         if self.threshold is None:
-            raise InputError("threshold is not set; give SentenceBLEU(threshold=...) one")
+            raise InputError("threshold is not set; use SentenceBLEU(threshold=...)")
         return np.asarray(scores, dtype=np.float64) >= self.threshold
 
     def _tokenized(self, texts: Sequence[str]) -> list[TokenList]:
@@ -298,10 +302,10 @@ def weight_matrix(weights: object, max_order: int) -> Floats:
         return np.full((1, max_order), 1.0 / max_order)
     given = listed(weights, "weights", "numbers")
     if not given:
-        raise InputError("weights is empty; give one for each order")
+        raise InputError("weights is empty; pass one weight for each order")
     several = [isinstance(entry, _ROW) for entry in given]
     if any(several) and not all(several):
-        raise InputTypeError("weights mixes numbers and lists; give one list, or a list of lists")
+        raise InputTypeError("weights mixes numbers and lists; pass one list, or a list of lists")
     rows = given if all(several) else [given]
     matrix = np.zeros((len(rows), max_order))
     for i, row in enumerate(rows):
@@ -309,8 +313,8 @@ def weight_matrix(weights: object, max_order: int) -> Floats:
         numbers = [real(weight, f"{name}[{j}]", 0.0) for j, weight in enumerate(row)]
         if len(numbers) > max_order:
             raise InputError(
-                f"{name} has {len(numbers)} entries but max_order is {max_order}; "
-                f"give max_order={len(numbers)}"
+                f"{name} has {len(numbers)} entries but max_order is {max_order}; pass "
+                f"max_order={len(numbers)}"
             )
         if abs(sum(numbers) - 1.0) > WEIGHT_TOLERANCE:
             raise InputError(f"{name} must sum to 1, got {sum(numbers):.6g}; divide by the sum")
@@ -365,8 +369,8 @@ def as_token_list(value: object, name: str) -> TokenList:
     """Return a list of hashable tokens unchanged; unsplit text is refused."""
     if isinstance(value, (str, bytes)):
         raise InputTypeError(
-            f"{name} must be a list of tokens, got a bare {type(value).__name__}; "
-            f"split it into words, or write list(text) for characters"
+            f"{name} must be a list of tokens, got a bare {type(value).__name__}; split it into "
+            "words, or use list(text) for characters"
         )
     if not isinstance(value, (list, tuple)):
         raise InputTypeError(f"{name} must be a list of tokens, got {type(value).__name__}")
@@ -375,7 +379,7 @@ def as_token_list(value: object, name: str) -> TokenList:
     except TypeError:
         bad = next(token for token in value if getattr(token, "__hash__", None) is None)
         raise InputTypeError(
-            f"{name} must hold hashable tokens such as strings, got a {type(bad).__name__} in it"
+            f"{name} must contain hashable tokens such as strings, got a {type(bad).__name__}"
         ) from None
     return value
 
@@ -384,18 +388,18 @@ def as_token_lists(value: object, name: str) -> list[TokenList]:
     """Return the references of one segment as token lists; one list of tokens is one reference."""
     if not isinstance(value, (list, tuple)):
         raise InputTypeError(
-            f"{name} must be a list of token lists, since the hypothesis is a token list; "
-            f"got {type(value).__name__}"
+            f"{name} must be a list of token lists, because the hypothesis is a token list; got "
+            f"{type(value).__name__}"
         )
     present = [entry for entry in value if entry is not None]
     if not present:
-        raise InputError(f"{name} is {value!r}: the segment has no reference at all")
+        raise InputError(f"{name} is {value!r}, so the segment has no reference")
     if any(isinstance(entry, (list, tuple)) for entry in present):
         return [as_token_list(entry, f"{name}[{j}]") for j, entry in enumerate(present)]
     spaced = [token for token in present if isinstance(token, str) and len(token.split()) != 1]
     if spaced:
         raise InputTypeError(
-            f"{name} holds {spaced[0]!r}, which is not one token, but the hypothesis is a token "
-            f"list; split every reference into tokens"
+            f"{name} contains {spaced[0]!r}, which is more than one token, but the hypothesis is "
+            "a token list. Split every reference into tokens."
         )
     return [as_token_list(present, name)]

@@ -152,7 +152,8 @@ def as_smoothing(smoothing: object, value: float | None) -> Smoothing:
         )
     if value is not None:
         raise InputError(
-            "applies to named methods; bind it to your function instead", argument="smooth_value"
+            "applies only to named methods; set it in your own function instead",
+            argument="smooth_value",
         )
     return Smoothing(f"custom:{name_of(smoothing)}", smoothing)
 

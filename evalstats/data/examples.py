@@ -250,7 +250,7 @@ def _text(path: Path, content: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.read_bytes() != content.encode():
-            raise InputError(f"{path} already exists with other content; give a new folder")
+            raise InputError(f"{path} already exists with different content; use a new folder")
         path.write_bytes(content.encode())
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}") from error

@@ -51,12 +51,14 @@ class Arrivals:
         known = self.values.shape[1]
         if (ids is None) is not (self.ids is None):
             raise InputError(
-                "items must have names at every look, or at none: names show which items are new"
+                "items must have names at every look or at none, because names show which items "
+                "are new"
             )
         if ids is None or self.ids is None or ids[:known] == self.ids:
             if n < known:
                 raise InputError(
-                    f"has {n:,} items, but the last look had {known:,}: give all items so far",
+                    f"must contain all items so far, but it has {n:,} items and the last look "
+                    f"had {known:,}",
                     argument="new",
                 )
             return np.arange(n)
@@ -64,8 +66,8 @@ class Arrivals:
         gone = [name for name in self.ids if name not in places]
         if gone:
             raise InputError(
-                f"lacks {len(gone):,} of {known:,} items of the last look (the first is "
-                f"{gone[0]!r}): give all items so far",
+                f"must contain all items so far, but {len(gone):,} of {known:,} items of the "
+                f"last look are missing (the first is {gone[0]!r})",
                 argument="new",
             )
         before = set(self.ids)
@@ -90,9 +92,9 @@ class Arrivals:
             side = "baseline" if len(values) == 2 and differ[0, i] else "system"
             name = repr(ids[i]) if ids else str(i)
             raise InputError(
-                f"item {name} had a different score or label of the {side} at an earlier look; "
-                "scores cannot change once seen: for other scores begin with a new SequentialTest "
-                "and a new state"
+                f"item {name} had a different score or label for the {side} at an earlier look, "
+                "and scores cannot change once they have been seen. To test different scores, "
+                "start a new SequentialTest with a new state."
             )
         return Arrivals(ids, values, (*self.counts, n)), order
 
@@ -205,8 +207,8 @@ def reading(
     try:
         if state["version"] != now["version"]:
             raise InputError(
-                f"state has version {shown(state['version'])}, expected {now['version']}; it was "
-                f"written by another version of evalstats, so begin with a new {what}"
+                f"state has version {shown(state['version'])}, expected {now['version']}. It was "
+                f"written by another version of evalstats; start with a new {what}."
             )
         for name, here in now["options"].items():
             there = state["options"][name]
@@ -217,18 +219,20 @@ def reading(
                 part = next((x for x in here if there.get(x) != here[x]), None)
                 there, here = (x if part is None else x.get(part) for x in (there, here))
             raise InputError(
-                f"state comes from a {what} with a different {name}: {shown(there)} there, "
-                f"{shown(here)} here"
+                f"state comes from a {what} with a different {name}: {shown(there)} in the "
+                f"state, {shown(here)} here"
             )
         # Other entries of the file do not belong to the state.
         told = {name: state[name] for name in now if name != "digest"}
         if _digest(told) != state["digest"]:
-            raise InputError("state is not as state_dict returned it: part of it was changed")
+            raise InputError(
+                "state must be unchanged from state_dict, but a part of it was changed"
+            )
         yield told
     except InputError:
         raise
     except Exception as error:  # any error that Python raises on something else
-        raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
+        raise InputError(f"state must come from state_dict ({shown(error)})") from None
 
 
 def named(metric: Metric) -> dict[str, Any]:

@@ -99,8 +99,8 @@ class Judged(LabelledMetric):
         inner = self.metric
         if not isinstance(inner, Metric) or isinstance(inner, Judged):
             raise InputTypeError(
-                "must be the metric of both judge and people (human= makes it Judged), got "
-                f"{'Judged already' if isinstance(inner, Judged) else shown(inner)}",
+                "must be the metric that both the judge and people used (human= turns it into "
+                f"Judged), got {'Judged already' if isinstance(inner, Judged) else shown(inner)}",
                 argument="metric",
             )
         judges, weight = integer(self.judges, "judges", 1), self.weight
@@ -108,7 +108,8 @@ class Judged(LabelledMetric):
             given = weight if isinstance(weight, (tuple, list)) else (weight,)
             if len(given) != judges:
                 raise InputError(
-                    f"must be one per judge, {judges:,}, got {len(given):,}", argument="weight"
+                    f"must contain one weight per judge ({judges:,}), got {len(given):,}",
+                    argument="weight",
                 )
             weights = tuple(real(one, "weight", 0.0) for one in given)
             if max(weights) > 1:
@@ -151,9 +152,9 @@ class Judged(LabelledMetric):
         for i, pair in enumerate(pairs):
             if not isinstance(pair, (tuple, list)) or len(pair) != self.judges + 1:
                 several = f"{self.judges} judges' labels"
-                content = "a pair, the judge's label" if self.judges == 1 else several
+                content = "a pair of the judge's label" if self.judges == 1 else several
                 raise InputTypeError(
-                    f"{what}[{i}] must be {content} and people's or None, got {shown(pair)}"
+                    f"{what}[{i}] must be {content} and people's label (or None), got {shown(pair)}"
                 )
         *judges, people = ([pair[j] for pair in pairs] for j in range(self.judges + 1))
         places = [i for i, label in enumerate(people) if not is_missing(label)]
@@ -166,7 +167,8 @@ class Judged(LabelledMetric):
         if with_references:
             if len(hypotheses) != len(pairs):
                 raise InputError(
-                    f"there are {len(hypotheses):,} outputs and {len(pairs):,} pairs of labels"
+                    f"hypotheses has {len(hypotheses):,} outputs, but there are {len(pairs):,} "
+                    "pairs of labels"
                 )
             by_judges = [self.metric.statistics(hypotheses, labels) for labels in judges]
             by_people = self.metric.statistics([hypotheses[i] for i in places], labels)
@@ -274,8 +276,8 @@ class Judged(LabelledMetric):
         # Products of squares must not overflow.
         if not all(np.all(np.abs(x) < 1e70) for x in (people, *by_judges)):
             raise InputError(
-                f"{self.name} of the labelled segments, or of the others, has a gradient that is "
-                "not finite or above 1e70; label more segments, or rescale the scores"
+                f"{self.name} of the labelled or unlabelled segments has a gradient that is not "
+                "finite or above 1e70; label more segments, or rescale the scores"
             )
         if by_stratum:
             _check_strata(table, units)
@@ -283,7 +285,7 @@ class Judged(LabelledMetric):
         if n_units < 2:
             raise InputError(
                 f"people's labels for {self.name} must cover at least 2 {plural(units.unit)} of "
-                f"each system, got {n_units}; label more"
+                f"each system, got {n_units}. Label more."
             )
         n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
         weights = self._weights
@@ -545,9 +547,9 @@ def _check_strata(table: SegmentStatistics, units: Units) -> None:
         for system, n in zip(table.systems, np.sum(labelled, axis=1), strict=True):
             if not 2 <= n < labelled.shape[1]:
                 raise InputError(
-                    f"people's labels for {table.metric.name} must cover at least 2 segments, but "
-                    f"not all, of each stratum with a score; {shown(label)} has {n:,} of "
-                    f"{labelled.shape[1]:,} of {system!r}"
+                    f"people's labels for {table.metric.name} must cover at least 2 segments, "
+                    f"but not all, of each stratum with a score; in stratum {shown(label)}, they "
+                    f"cover {n:,} of {labelled.shape[1]:,} for {system!r}"
                 )
 
 
@@ -613,15 +615,15 @@ def with_people(
     kinds = {metric.uses_references for metric in inner}
     if len(kinds) > 1:
         raise InputError(
-            "replaces either scores or references, but the metrics are of both kinds; compare "
-            "them in separate calls",
+            "replaces either scores or references, but you passed metrics of both kinds; "
+            "compare them in separate calls",
             argument="human",
         )
     if True in kinds:
         if isinstance(human, Mapping):
             raise InputError(
-                f"must be one list for all systems, since {inner[0].name} compares outputs with "
-                "references, got a mapping",
+                f"must be one list for all systems, because {inner[0].name} compares outputs "
+                "with references; got a mapping",
                 argument="human",
             )
         judges = 0 if inner[0].reads_text else _n_judges(references, inner[0])
@@ -637,8 +639,8 @@ def with_people(
     if not isinstance(labels, Mapping):
         if len(named) > 1:
             raise InputError(
-                f"must be a mapping with people's scores of each system "
-                f"({', '.join(named)}), got {type(human).__name__}",
+                f"must be a mapping from each system ({', '.join(named)}) to people's scores, "
+                f"got {type(human).__name__}",
                 argument="human",
             )
         labels = dict.fromkeys(named, human)
@@ -646,7 +648,7 @@ def with_people(
         odd = sorted(map(str, set(labels) ^ set(named)))[0]
         raise InputError(
             f"must have the systems {', '.join(named)}, got {', '.join(map(str, labels))} "
-            f"({odd!r} is in only one of them)",
+            f"({odd!r} is only in one of these lists)",
             argument="human",
         )
     judges = _n_judges(next(iter(named.values())), inner[0])
@@ -663,7 +665,7 @@ def with_pairs(
     """Return outputs and references with pairs of labels, for a metric that is already `Judged`."""
     if not isinstance(metric, Judged):
         raise InputError(
-            "needs a metric with labels from the first look on: make the test with "
+            "requires a metric with labels from the first look on; create the test with "
             f"metric=es.Judged(...) for {metric.name}",
             argument="human",
         )
@@ -684,7 +686,7 @@ def by_role(human: object, names: Mapping[str, str]) -> object:
     if set(labels) != set(names):
         got = ", ".join(map(str, labels))
         raise InputError(
-            f"must have people's scores of {' and '.join(names)}, got {got}", argument="human"
+            f"must contain people's scores of {' and '.join(names)}, got {got}", argument="human"
         )
     return {names[role]: scores for role, scores in labels.items()}
 
@@ -700,8 +702,8 @@ def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple
     second = listed(people, "human", "labels of people, one per segment, None if there is none")
     if len(first) != len(second):
         raise InputError(
-            f"must have one label per segment, None if people gave none: got {len(second):,} for "
-            f"{len(first):,} of {where}",
+            "must have one label per segment (None if a segment has no label), got "
+            f"{len(second):,} labels for {len(first):,} segments of {where}",
             argument="human",
         )
     if not judges:
@@ -709,7 +711,7 @@ def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple
     for i, labels in enumerate(first):
         if not is_list(labels) or len(labels) != judges:
             raise InputError(
-                f"{where}[{i}] must have labels of {judges} judges, like the first one, got "
+                f"{where}[{i}] must have labels from {judges} judges, like the first entry, got "
                 f"{shown(labels)}"
             )
     return [(*labels, label) for labels, label in zip(first, second, strict=True)]

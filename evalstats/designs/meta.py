@@ -71,7 +71,7 @@ class PairwiseAccuracy(Metric):
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
         """Raise, since the statistics need the scores of all systems."""
-        raise InputError(f"{self.name} needs the scores of several systems: use evalstats.meta")
+        raise InputError(f"{self.name} requires the scores of several systems; use evalstats.meta")
 
     def score(self, totals: ArrayLike) -> Floats:
         """Return the share of pairs in the same order, `(..., k) -> (...)`."""
@@ -320,7 +320,7 @@ def meta(
         if not is_swapped:
             raise InputError(
                 (
-                    f"must be 'ar' for {kind}, because the bootstrap does not hold for it; got "
+                    f"must be 'ar' for {kind}, because the bootstrap is not valid for it; got "
                     f"{test!r}"
                 ),
                 argument="test",
@@ -350,7 +350,9 @@ def meta(
     if kind in _PAIRWISE:
         between = [f"{systems[i]} - {systems[j]}" for i, j in zip(a, b, strict=True)]
         for i in np.flatnonzero(~np.any(both, axis=1))[:1]:
-            raise InputError(f"no segment has all scores of {between[i]}; leave one of them out")
+            raise InputError(
+                f"no segment has scores from all of {between[i]}; leave one of them out"
+            )
         metric, values = _pairwise(kind, pairs, between)
         notes.append(
             "p-values come from swapping the scores of whole segments between two metrics. "
@@ -408,13 +410,13 @@ def _scores(given: Any, name: str, higher: bool = True) -> _Scores:
         there = [0.0 if no else x for x, no in zip(values, gone, strict=True)]
         numbers = as_numbers(there, where, None)
         if str(system) in by_name:
-            said = f"{name} has two systems called {str(system)!r}; give them different names"
+            said = f"{name} has two systems called {str(system)!r}; rename one of them"
             raise InputError(said)
         by_name[str(system)] = np.where(gone, np.nan, numbers if higher else -numbers)
     if len(sizes := {len(x) for x in by_name.values()}) > 1:
         raise InputError(
-            f"{name} must have equally many scores of every system, None if one is missing, got "
-            f"{min(sizes):,} to {max(sizes):,}"
+            f"{name} must have the same number of scores for every system (None if a score is "
+            f"missing), got {min(sizes):,} to {max(sizes):,}"
         )
     return _Scores(name, by_name)
 
@@ -429,12 +431,16 @@ def _each(metrics: Any, lower: Sequence[str]) -> list[_Scores]:
         raise InputTypeError(said, argument="metrics")
     if len(metrics) < 2:
         raise InputError(
-            f"must be at least two, got {len(metrics)}; give metrics, or logs with their scores",
+            f"must contain at least two metrics, got {len(metrics)}; pass metrics, or logs with "
+            "their scores",
             argument="metrics",
         )
     for name in lower:
         if name not in metrics:
-            raise InputError(f"has {name!r}; {meant(name, metrics)}", argument="lower_is_better")
+            raise InputError(
+                f"contains the unknown metric {name!r}; {meant(name, metrics)}",
+                argument="lower_is_better",
+            )
     return [_scores(scores, str(name), name not in lower) for name, scores in metrics.items()]
 
 
@@ -459,8 +465,8 @@ def _shared(all_scores: Sequence[_Scores]) -> tuple[list[str], NDArray[np.intp],
     for one in all_scores if len(ids) < len(all_scores) else ():
         if one.n != people.n:
             raise InputError(
-                f"{one.name} has {one.n:,} scores per system and people have {people.n:,}; give "
-                "None if one is missing"
+                f"{one.name} has {one.n:,} scores per system, but people have {people.n:,}; use "
+                "None for missing scores"
             )
     at = zip(all_scores, places, strict=True)
     return systems, places[0], np.array([[x.of[s][i] for s in systems] for x, i in at]), notes

@@ -159,11 +159,11 @@ class Moments(Summary):
     def __post_init__(self) -> None:
         metric, systems = as_metric(self.metric), as_names(self.systems)
         if isinstance(metric, MeanOfRuns):
-            raise InputError("moments do not support several runs; give SegmentStatistics")
+            raise InputError("moments do not support several runs; pass SegmentStatistics")
         unit = label(self.unit, "unit")
         strata = tuple(label(s, "strata") for s in listed(self.strata, "strata", "names"))
         if len(set(strata)) < len(strata):
-            raise InputError("must differ", argument="strata")
+            raise InputError("must have different names", argument="strata")
         n_strata, n_systems, width = max(len(strata), 1), len(systems), len(metric.columns)
         side = n_systems * width
         n = whole_array(self.n, "n", (n_strata,))
@@ -174,7 +174,8 @@ class Moments(Summary):
             sizes = whole_array(self.sizes, "sizes", (n_strata, 2))
         if np.any(n < 1) or np.any(sizes < n[:, None]) or np.any(sizes[:, 1] < sizes[:, 0]):
             raise InputError(
-                f"must be at least 1, and sizes at least n, got {n.tolist()} and {sizes.tolist()}",
+                f"must be at least 1, and sizes must be at least n; got {n.tolist()} and "
+                f"{sizes.tolist()}",
                 argument="n",
             )
         offsets = np.asarray(self.offsets)
@@ -244,8 +245,8 @@ class Moments(Summary):
         """
         if not isinstance(statistics, SegmentStatistics):
             raise InputTypeError(
-                f"must be SegmentStatistics under one metric, got {type(statistics).__name__}; "
-                "extract makes them from texts or scores, and each metric needs its own moments",
+                f"must be SegmentStatistics of a single metric, got {type(statistics).__name__}. "
+                "Create them with extract, and compute separate moments for each metric.",
                 argument="statistics",
             )
         metric, values = statistics.metric, statistics.values
@@ -317,10 +318,12 @@ class Moments(Summary):
         width = len(known.columns)
         read = [_as_row(row, n_systems, width) for row in rows]
         if not read:
-            raise InputError("is empty: the query found no segments", argument="rows")
+            raise InputError("is empty, because the query found no segments", argument="rows")
         units, names, numbers = zip(*read, strict=True)
         if len(read) > 1 and (None in names or len(set(map(str, names))) < len(names)):
-            raise InputError("must have one row per stratum, each with its name", argument="rows")
+            raise InputError(
+                "must have one row per stratum, each with the name of the stratum", argument="rows"
+            )
         # Two of the columns before the sums are not numbers.
         first, side = len(FIRST) - 2, n_systems * width
         shape = -1, n_systems, width
@@ -444,7 +447,7 @@ class Moments(Summary):
         for name, task in tasks.items():
             if task.strata:
                 raise InputError(
-                    f"task {name!r} has strata, but in a total the tasks are the strata; give its "
+                    f"task {name!r} has strata, but in a total the tasks are the strata; pass "
                     "moments without strata"
                 )
         counts = [task.differing for task in tasks.values() if task.differing is not None]
@@ -464,13 +467,16 @@ class Moments(Summary):
                     f"{getattr(other, name)!r}"
                 )
         if not is_same_metric(self.metric, other.metric) or bool(self.strata) != bool(other.strata):
-            raise InputError("moments must have the same metric, and strata both or neither")
+            raise InputError(
+                "both moments must have the same metric, and either both or neither must have "
+                "strata"
+            )
         ids = None
         if self.group_ids is not None and other.group_ids is not None:
             if n := len(np.intersect1d(self.group_ids, other.group_ids)):
                 raise InputError(
-                    f"{counted(n, 'group')} lie in both moments; each group must lie in one "
-                    "partition: partition the corpus by the label of its groups"
+                    f"{counted(n, 'group')} occur in both moments, but each group must belong to "
+                    "a single partition. Partition the corpus by the label of its groups."
                 )
             ids = np.sort(np.concatenate([self.group_ids, other.group_ids]))
         names = list(dict.fromkeys((*self.strata, *other.strata)))
@@ -551,7 +557,7 @@ def _as_differing(values: ArrayLike, n_systems: int, n: int) -> NDArray[np.int64
     mirrored, same = np.swapaxes(counts, 1, 2), np.einsum("cii->ci", counts)
     if not is_count or np.any(counts != mirrored) or np.any(same):
         raise InputError(
-            f"must count units, 0 to {n}, the same for both systems of a pair", argument="differing"
+            f"must contain numbers of units from 0 to {n}, and be symmetric", argument="differing"
         )
     counts.setflags(write=False)
     return counts
@@ -567,8 +573,9 @@ def _check_products(n: NDArray[np.int64], sums: Floats, products: Floats) -> Non
     if np.any(squares < least * (1 - _ROUNDING)):
         t, i = (int(at) for at in np.argwhere(squares < least * (1 - _ROUNDING))[0])
         raise InputError(
-            f"are impossible for {n[t]} numbers that sum to {sums[t, i]:g}: their squares sum to "
-            f"at least {least[t, i]:g}, got {squares[t, i]:g}; give Σ(x - o)(x - o)ᵀ",
+            f"are impossible for {n[t]} numbers that sum to {sums[t, i]:g}, because their "
+            f"squares must sum to at least {least[t, i]:g}, got {squares[t, i]:g}. Pass Σ(x - "
+            "o)(x - o)ᵀ.",
             argument="products",
         )
 
@@ -685,15 +692,15 @@ def _columns(
     """Return the columns of all systems side by side, as SQL."""
     if not isinstance(columns, Mapping) or set(columns) != set(systems):
         raise InputError(
-            f"must have the columns of each system, {', '.join(systems)}", argument="columns"
+            f"must list the columns of each system: {', '.join(systems)}", argument="columns"
         )
     names: list[str] = []
     for system in systems:
         given = listed(columns[system], "columns", "names")
         if len(given) != len(metric.columns):
             raise InputError(
-                f"must be {len(metric.columns)} per system, {', '.join(metric.columns)}, got "
-                f"{len(given)} for {system!r}",
+                f"must contain {len(metric.columns)} names per system "
+                f"({', '.join(metric.columns)}), got {len(given)} for {system!r}",
                 argument="columns",
             )
         for column in given:
@@ -713,7 +720,7 @@ def _quoted(name: object, quote: str, argument: str) -> str:
     # Backslashes are escapes in BigQuery only.
     if not name or not name.isprintable() or (quote == "`" and set(name) & {"`", "\\"}):
         raise InputError(
-            f"has {name!r}, which cannot be quoted with {quote}; rename it in a view",
+            f"contains {name!r}, which cannot be quoted with {quote}; rename it in a view",
             argument=argument,
         )
     return quote + name.replace(quote, 2 * quote) + quote
@@ -746,16 +753,16 @@ def _as_row(
     values += [row.get(name) for name in names] if isinstance(row, Mapping) else row
     if len(values) != len(names):
         raise InputError(
-            f"must have the {len(names)} columns of moments_query for {n_systems} systems of "
-            f"{width} columns, got {len(values)}",
+            f"must have the {len(names)} columns of moments_query for {n_systems} systems with "
+            f"{width} columns each, got {len(values)}",
             argument="row",
         )
     known: dict[str, Any] = dict(zip(names, values, strict=True))
     where = "" if known["stratum"] is None else f"of stratum {known['stratum']!r}"
     if not known["n"]:
-        raise InputError("shows that the query found no segments", argument="row")
-    nulls = "row", "with a null; leave such rows out with WHERE, or fill them in"
-    splits = "group", "in several strata; each group must lie in one"
+        raise InputError("contains no segments; check the query", argument="row")
+    nulls = "row", "with NULL; exclude them with WHERE, or fill them in"
+    splits = "group", "in several strata, but each group must belong to a single stratum"
     for name, (unit, why) in {"n_null": nulls, "n_split": splits}.items():
         if known[name]:
             n = counted(int(known[name]), unit)
@@ -763,7 +770,7 @@ def _as_row(
     try:
         numbers = np.array([float(known[name]) for name in names[2:]])
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"must hold numbers: {error}", argument="row") from None
+        raise InputTypeError(f"must contain numbers ({error})", argument="row") from None
     return known["unit"], known["stratum"], numbers
 
 
@@ -838,8 +845,9 @@ def _scored(
         return scores_of(metric, totals), strata, [metric.gradient(totals)] * len(strata)
     if np.any(counts == 1):
         raise InputError(
-            f": aggregate {aggregate.label!r} of a Moments needs at least 2 {plural(unit)} in each "
-            f"stratum; {labels[int(np.argmin(counts))]!r} has 1: join it with another",
+            f": aggregate {aggregate.label!r} of a Moments requires at least 2 {plural(unit)} in "
+            f"each stratum, but {labels[int(np.argmin(counts))]!r} has 1. Merge it with another "
+            "stratum.",
             argument="strata",
         )
     weighted = list(zip(aggregate.weights, parts, strict=True))

@@ -157,15 +157,17 @@ class Plan(Several[LeftOut]):
         if any(len(x) != self.n_items for x in columns) or not 0 < len(places) == len(self.drawn):
             raise InputError(f"a plan must have a value for each of its {self.n_items:,} items")
         if max(places) >= self.n_items or not all(self.chances[i] > 0 for i in places):
-            raise InputError("items that were drawn must have a chance above 0")
+            raise InputError("items that were drawn must have a probability above 0")
         label(self.unit, "unit")
         check_names(self.ids, "ids")
         if len(set(self.ids)) < len(self.ids):
-            raise InputError("ids of a plan must be different, but some are repeated")
+            raise InputError("ids of a plan must be unique, but some are repeated")
         of_units = dict(zip(self.units or range(self.n_items), self.chances, strict=True))
         n_drawn = len({self.units[i] for i in places} if self.units else places)
         if not np.isclose(sum(of_units.values()), n_drawn):
-            raise InputError(f"chances must sum to the {n_drawn:,} that were drawn")
+            raise InputError(
+                f"the probabilities must sum to {n_drawn:,}, the number of items that were drawn"
+            )
 
     @property
     def items(self) -> tuple[int, ...] | tuple[str, ...]:
@@ -224,8 +226,8 @@ class Plan(Several[LeftOut]):
                     raise InputError(f"sums of {metric.name} must have {len(metric.columns)} each")
         except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(
-                f"cannot load {str(path)!r}, which must be a plan of 'evalstats plan -o plan.json' "
-                f"or Plan.save: {error}"
+                f"cannot load {str(path)!r}, which must be a plan from 'evalstats plan -o "
+                f"plan.json' or Plan.save: {error}"
             ) from None
         return plan
 
@@ -264,7 +266,7 @@ class Plan(Several[LeftOut]):
         asked = [table.metric for table in tables]
         if len(asked) != len(self.metrics) or not all(map(is_same_metric, asked, self.metrics)):
             raise InputError(
-                f"must be the metrics of the plan, {', '.join(m.name for m in self.metrics)}, "
+                f"must be the metrics of the plan ({', '.join(m.name for m in self.metrics)}) "
                 f"with the same options, got {', '.join(m.signature for m in asked)}",
                 argument="metrics",
             )
@@ -280,8 +282,8 @@ class Plan(Several[LeftOut]):
             given = listed(outputs, f"hypotheses of system {name!r}", "outputs, one per item")
             if len(given) != self.n_items:
                 raise InputError(
-                    f"system {name!r} must have {self.n_items:,} outputs, None for items on which "
-                    f"it was not run, got {len(given):,}"
+                    f"system {name!r} must have {self.n_items:,} outputs (None for items on "
+                    f"which it was not run), got {len(given):,}"
                 )
             # Any placeholder works for a missing output: its row is removed again.
             any_output = next((x for x in given if not is_missing(x)), None)
@@ -321,7 +323,9 @@ class Plan(Several[LeftOut]):
                 if unknown
                 else f"got {table.n_segments:,} rows"
             )
-            raise InputError(f"statistics must be of the plan's {self.n_items:,} items; {what}")
+            raise InputError(
+                f"statistics must contain the {self.n_items:,} items of the plan; {what}"
+            )
         values = np.zeros((len(table.systems), self.n_items, table.values.shape[2]))
         values[:, [places[name] for name in ids]] = table.values
         named = table.systems, table.metric, table.reference_label
@@ -336,9 +340,15 @@ class Plan(Several[LeftOut]):
             odd = np.flatnonzero(marks != is_drawn)
             if len(odd) and not np.all(marks):
                 first = shown(called[odd[0]])
-                how = "was run on item {}, which was not drawn; leave it out (None), or run all"
+                how = (
+                    "was run on item {}, which was not drawn. Leave this item out (None), or "
+                    "run all items."
+                )
                 if is_drawn[odd[0]]:
-                    how = "lacks item {}, which was drawn; run it, or give a failed run its score"
+                    how = (
+                        "is missing item {}, which was drawn. Run it, or pass the score of a "
+                        "failed run."
+                    )
                 raise InputError(f"system {name!r} {how.format(first)}")
 
     def _of_all(
@@ -348,7 +358,7 @@ class Plan(Several[LeftOut]):
         known = {table.fingerprint, expected.fingerprint} - {None}
         if len(known) > 1:
             raise InputError(
-                "must be the references that the plan was made with; these are different",
+                "must be the references that the plan was created with, but they are different",
                 argument="references",
             )
         self._check_run(table.systems, is_run)
@@ -486,8 +496,8 @@ def plan(
     n = integer(n, "n", 2, n_items)
     if how == "active" and n_earlier < 3:
         raise InputError(
-            f"'active' needs at least 3 earlier systems, to compute residuals, got {n_earlier}; "
-            "leave it out",
+            ": 'active' requires at least 3 earlier systems to compute residuals, got "
+            f"{n_earlier}; leave it out",
             argument="how",
         )
     of_groups, of_strata = labels_of(tables, groups, "groups"), labels_of(tables, strata, "strata")
@@ -544,14 +554,15 @@ def _check_earlier(table: SegmentStatistics) -> None:
     """Refuse systems that lack an item, and scores of several runs, or of judge and people."""
     if isinstance(table.metric, (MeanOfRuns, Judged, Planned)):
         raise InputError(
-            f"must have one score per item, got {table.metric.signature}; give means of runs",
+            f"must have one score per item, got {table.metric.signature}; pass the mean of each "
+            "item's runs",
             argument="earlier",
         )
     counts = table.values[..., 1:] if table.metric.columns == Mean.columns else table.values
     for i, item in np.argwhere(~np.any(counts != 0, axis=2))[:1]:
         raise InputError(
             f"must have been run on all items, but {table.systems[i]!r} was not run on item "
-            f"{item} (from 0); leave out the system, or the item",
+            f"{item} (counted from 0); leave out either the system or the item",
             argument="earlier",
         )
 
@@ -574,8 +585,8 @@ def _left_out(
     nothing = (1e-12 * float(np.max(np.abs(metric.score(np.sum(values, axis=1)))))) ** 2
     if not np.any(np.sum((added - added[0]) ** 2, axis=1) > nothing):
         raise InputError(
-            f": under {metric.name} the systems have the same score on every item, or are "
-            "identical, so the precision of a plan cannot be estimated; give systems that differ",
+            f": the systems are identical or have the same score on every item ({metric.name}), "
+            "so the precision of a plan cannot be estimated; pass systems that differ",
             argument="earlier",
         )
     for i, system in enumerate(table.systems):
@@ -715,7 +726,7 @@ class Planned(LabelledMetric):
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Raise, since rows need the plan."""
-        raise InputError(f"{self.name} for a part of the items needs the plan; use Plan.data")
+        raise InputError(f"{self.name} for a part of the items requires the plan; use Plan.data")
 
     def totals(self, sums: ArrayLike) -> Floats:
         """Return the estimated totals of the metric, `(..., 1 + 3k) -> (..., k)`."""
@@ -775,14 +786,15 @@ class Planned(LabelledMetric):
         is_split = bool(drawn) and not _lie_within(drawn or (), units.of_segments)
         if self.groups and (is_split or units.members is None or len(units.sides) > 1):
             raise InputError(
-                f"must be the plan's ({self.groups}), or labels of whole groups of the plan",
+                f"must be the groups of the plan ({self.groups}), or labels that keep each of "
+                "these groups together",
                 argument="groups",
             )
         within = table.labels.get(self.strata)
         if strata is None:
             if within is not None:
                 raise InputError(
-                    "are missing: the plan drew within each stratum; give ",
+                    "is required, because the plan drew items within each stratum; pass ",
                     Argument("strata", self.strata),
                     argument="strata",
                 )
@@ -790,16 +802,16 @@ class Planned(LabelledMetric):
         if within is None or not _lie_within(within, strata):
             drew = f"within each {self.strata}" if self.strata else "from all items together"
             raise InputError(
-                f"must be the strata of the plan, but its items were drawn {drew}; give "
-                "evalstats.plan the strata, or leave them out here",
+                f"must be the strata of the plan, but its items were drawn {drew}. Pass the "
+                "strata to evalstats.plan, or leave them out here.",
                 argument="strata",
             )
         for code, name in enumerate(units.labels) if by_stratum else ():
             n = int(np.min(np.sum(self.labelled(table.values[:, strata == code]), axis=1)))
             if n < 2:
                 raise InputError(
-                    f"needs at least 2 run items in each stratum, but {name!r} has {n}; leave it "
-                    "out",
+                    f"requires at least 2 items in each stratum that were run, but {name!r} has "
+                    f"{n}; leave it out",
                     argument="aggregate",
                 )
 

@@ -100,15 +100,15 @@ class Agreement(Metric):
         numbers = measure == "interval-alpha"
         if numbers != (self.labels is None):
             raise InputError(
-                "must be left out: ratings of 'interval-alpha' are numbers"
+                "must be left out, because ratings for 'interval-alpha' are numbers"
                 if numbers
                 else f"must list all labels for measure {measure!r}, got None",
                 argument="labels",
             )
         if ratings and measure.endswith("kappa"):
             raise InputError(
-                f"ratings=True is for any number of raters, but {measure!r} is for two: give one "
-                "rater as outputs and the other as references, or use 'ac1' or 'alpha'"
+                f"ratings=True cannot be used with {measure!r}, which compares two raters. Pass "
+                "one rater as outputs and the other as references, or use 'ac1' or 'alpha'."
             )
         labels = None if self.labels is None else as_labels(self.labels)
         keep(
@@ -259,7 +259,7 @@ def ratings_by_item(items: object, raters: object, ratings: object) -> list[list
     )
     check_same_length(items=items, raters=raters, ratings=values)
     if not items:
-        raise InputError("is empty; give at least one line", argument="items")
+        raise InputError("is empty; pass at least one line", argument="items")
     place = {rater: j for j, rater in enumerate(dict.fromkeys(raters))}
     rows: dict[Any, list[Any]] = {}
     seen = set()
@@ -280,12 +280,12 @@ def _rows(ratings: object) -> list[list[Any]]:
         for i, row in enumerate(listed(ratings, "hypotheses", "rows of ratings"))
     ]
     if not rows:
-        raise InputError("hypotheses is empty; give at least one item")
+        raise InputError("hypotheses is empty; pass at least one item")
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]) or len(row) < 2:
             raise InputError(
-                f"hypotheses[{i}] has {len(row)} ratings and hypotheses[0] {len(rows[0])}; give "
-                "one rating of each rater (at least 2 raters), and None if there is none"
+                f"hypotheses[{i}] has {len(row)} ratings but hypotheses[0] has {len(rows[0])}; "
+                "pass one rating per rater (at least 2 raters), and None for missing ratings"
             )
     if all(sum(not is_missing(rating) for rating in row) < 2 for row in rows):
         raise InputError("hypotheses has no item with two ratings, so agreement cannot be measured")
@@ -352,8 +352,9 @@ def _interval_columns(rows: list[list[Any]]) -> Floats:
     spread, mean = (float(np.var(used)), float(np.mean(used))) if used.size else (0.0, 0.0)
     if spread > 0 and spread < _LEAST_SPREAD * mean**2:
         raise InputError(
-            f"hypotheses have mean {mean:g} and standard deviation {np.sqrt(spread):g}, too small "
-            f"for sums of squares; subtract {mean:g} from all ratings, which does not change alpha"
+            f"hypotheses have mean {mean:g} and standard deviation {np.sqrt(spread):g}, which is "
+            f"too small for sums of squares. Subtract {mean:g} from all ratings, which does not "
+            "change alpha."
         )
     values = np.where(there, values, 0.0)
     n = np.sum(there, axis=1, dtype=np.float64)

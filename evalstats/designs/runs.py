@@ -48,9 +48,9 @@ def extract_runs(
     for name, count in counts.items():
         if count < 2 or not all(map(is_list, named[name])):
             raise InputError(
-                f"hypotheses of system {name!r} must be at least 2 runs, each a list of outputs, "
-                "because another system (or its own first entry) has lists: the variance between "
-                "runs cannot be estimated from one"
+                f"hypotheses of system {name!r} must contain at least 2 runs, each a list of "
+                "outputs, because another system (or its own first entry) contains lists. The "
+                "variance between runs cannot be estimated from one run."
             )
     n_references = len(references) if isinstance(references, Sized) else None
     n_runs = _same_number(counts)
@@ -74,19 +74,21 @@ def _check_lists(name: str, runs: Sequence[Sequence[Any]], n_references: int | N
     if n_references is not None and sizes != {n_references} and len(runs) == n_references:
         entry = f"system {name!r}: hypotheses[0] is a list"
         if sizes == {1}:
-            raise InputError(f"{entry} of one output; give the outputs themselves: strings")
+            raise InputError(f"{entry} of one output; pass the outputs themselves as strings")
         if isinstance(first, str):
             raise InputError(
-                f"{entry} of {len(runs[0])} strings; give one string per segment (of words, "
-                f"' '.join(words)), or several runs as lists of {n_references} outputs each"
+                f"{entry} of {len(runs[0])} strings. Pass one string per segment (for lists of "
+                f"words, ' '.join(words)), or several runs as lists of {n_references} outputs "
+                "each."
             )
     if n_references is None and len(sizes) == 1 and len(runs) > min(sizes):
         n = min(sizes)
         raise InputError(
-            f"hypotheses of system {name!r} has {len(runs):,} lists of {n:,}, which would be "
-            f"{len(runs):,} runs of {n:,} segments. For {len(runs):,} items with {n:,} answers "
-            "each, give the mean of each item, or use the metric evalstats.PassAll(1) if answers "
-            "are 0/1; for runs, give one list per run: list(zip(*answers))"
+            f"hypotheses of system {name!r} contains {len(runs):,} lists of {n:,}, which would "
+            f"be {len(runs):,} runs of {n:,} segments. If these are {len(runs):,} items with "
+            f"{n:,} answers each, pass the mean of each item, or use the metric "
+            "evalstats.PassAll(1) for 0/1 answers. To pass them as runs, use one list per run: "
+            "list(zip(*answers))."
         )
 
 
@@ -132,8 +134,8 @@ def with_runs(scores: Scores) -> Scores:
         size = max(float(np.max(np.abs(x[i]))) for x in (of_runs, influence))
         if size > 0 and not _SMALLEST < size < _LARGEST:
             raise InputError(
-                f"{scores.metric_name} of several runs must lie between {_SMALLEST:g} and "
-                f"{_LARGEST:g}, where squares do not overflow, got {size:.3g} for {system!r}; "
+                f"{scores.metric_name} of several runs must be between {_SMALLEST:g} and "
+                f"{_LARGEST:g} so that squares do not overflow, got {size:.3g} for {system!r}; "
                 "rescale the scores"
             )
     runs = [(mean_squares(*one),) for one in zip(of_runs, influence, strict=True)]
@@ -165,12 +167,13 @@ def check_runs(several: Sequence[Scores], are_paired: bool) -> None:
     with_runs = [scores.by_run is not None for scores in several]
     if are_paired and not several[0].is_paired:
         raise InputError(
-            "is for several runs of systems with the same segments, but these systems are unpaired",
+            "requires several runs of systems with the same segments, but these systems are "
+            "unpaired",
             argument="paired_runs",
         )
     if are_paired and not any(with_runs):
         raise InputError(
-            "is for several runs of each system, but each has one run; leave it out",
+            "requires several runs of each system, but each has one run; leave it out",
             argument="paired_runs",
         )
     if any(with_runs) and not all(with_runs):

@@ -329,7 +329,7 @@ def inputs_by_system(hypotheses: Any) -> Mapping[str, Any]:
 def _refuse_summaries(value: object) -> None:
     if summaries := summaries_of(value):
         raise InputError(
-            f"needs the statistics of every segment, and {summaries[0].why}; leave it out",
+            f"requires the statistics of every segment, but {summaries[0].why}; leave it out",
             argument="paired",
         )
 
@@ -430,11 +430,11 @@ def as_bound(at_least: object, at_most: object) -> Bound | None:
     """Return the number of at most one of two arguments, checked."""
     if at_least is not None and at_most is not None:
         raise InputError(
-            "give either ",
+            "pass either ",
             Argument("at_least"),
             " or ",
             Argument("at_most"),
-            ", not both: a metric is better when higher, or when lower",
+            ", not both, because either higher or lower scores are better",
         )
     if at_least is not None:
         return Bound(real(at_least, "at_least", -np.inf), True)
@@ -473,7 +473,8 @@ def against(scores: Scores, bound: Bound) -> Scores:
     if scores.higher_is_better is not bound.is_least:
         wanted, other = ("lower", "at_least") if scores.higher_is_better else ("higher", "at_most")
         raise InputError(
-            f"is for scores that are better when {wanted}, and {scores.metric_name} is not; give ",
+            f"applies to metrics for which {wanted} is better, but {scores.metric_name} is not "
+            "one; use ",
             Argument(other),
             argument=bound.argument,
         )
@@ -558,7 +559,7 @@ def refuse_constant(pair: PairTest) -> None:
         units = counted(scores.units.n, scores.units.unit)
         raise InputError(
             f"{scores.metric_name} of {scores.systems[PAIR[1]]!r} is the same on all {units}, so "
-            "nothing is known about others"
+            "its uncertainty cannot be estimated"
         )
 
 

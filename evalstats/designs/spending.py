@@ -96,8 +96,8 @@ def spent(looks: Looks, fraction: float, alpha: float, spending: Spending) -> fl
     part = float(spending(fraction))
     if not 0 <= part <= 1:
         raise InputError(
-            f"must be a share of the level, 0 to 1, at every fraction; at {fraction:g} it is "
-            f"{part:g}",
+            "must return a share of the level from 0 to 1 for every fraction, but it returns "
+            f"{part:g} for {fraction:g}",
             argument="spending",
         )
     return alpha * part

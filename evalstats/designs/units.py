@@ -100,8 +100,8 @@ def as_crossed(
     """Return the units of segments with two labels each, given by name."""
     if len(groups) != 2:
         raise InputError(
-            f"must have two labels per segment, got {len(groups)} ({shown(list(groups))}); give a "
-            "single label as a list",
+            f"must have two labels per segment, got {len(groups)} ({shown(list(groups))}); to "
+            "pass a single label, put it in a list",
             argument="groups",
         )
     sides = []

@@ -165,7 +165,11 @@ PAIR = {"A": A, "B": A}
     ((PAIR, A), {"alternative": "x"}, "alternative must be one of two-"),
     (({"": A, "B": A}, A), {}, "system names must be non-empty text, got ''"),
     ((PAIR, A), {"confidence_level": 95}, "must be between 0 and 1, got 95"),
-    ((PAIR, A), {"groups": ["x"]}, "groups has 1 label for 2 segments; give one label per segment"),
+    (
+        (PAIR, A),
+        {"groups": ["x"]},
+        "groups contains 1 label for 2 segments; give one label per segment",
+    ),
     ((PAIR, A), {"groups": ["x", "x"]}, "at least 2 groups are required"),
     ((PAIR, A), {"groups": "ab"}, "groups must be a list of labels, one per segment"),
 )

@@ -162,9 +162,15 @@ BLEU = axion.SentenceBLEU()
     (lambda: results_of([], [axion.SentenceBLEU]), r"metrics\[0\] must be a metric"),
     (lambda: results_of([], [BLEU], {"BLEU": 1}), "'BLEU'; the metrics are Sentence BLEU"),
     (lambda: results_of("a", [BLEU]), "evaluation_inputs must be a list"),
-    (lambda: results_of([{"actual": "a"}], [BLEU]), r"inputs\[0\] has no 'actual_output'; its"),
+    (
+        lambda: results_of([{"actual": "a"}], [BLEU]),
+        r"evaluation_inputs\[0\] has no key 'actual_output'; its",
+    ),
     (lambda: run(BLEU.execute("a")), "item must be a DatasetItem or a dict, got str"),
-    (lambda: axion.TestResult(axion.DatasetItem(), []).score, "score is ambiguous: 0 metrics"),
+    (
+        lambda: axion.TestResult(axion.DatasetItem(), []).score,
+        "score is ambiguous because there are 0 metrics",
+    ),
 )
 def test_errors_are_named(call):
     call()

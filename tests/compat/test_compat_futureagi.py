@@ -73,11 +73,11 @@ def test_corpus_mode_is_one_score_of_the_batch():
 #: Items that cannot be scored, and why.
 BAD = [
     (TestCase(response=None, expected_text="a"), "response must be a string, got NoneType"),
-    (TestCase(response="a"), "expected_response (expected_text in version 0.1) is needed"),
-    (TestCase(response="a", expected_text=[]), "expected_text is empty: the item has no"),
+    (TestCase(response="a"), "expected_response (expected_text in version 0.1) is missing"),
+    (TestCase(response="a", expected_text=[]), "expected_text is empty, so the item has no"),
     (TestCase(response="a", expected_text=["a", 3]), "expected_text must be a string or a list"),
-    (TestCase("a", expected_text="a", expected_response="b"), "give expected_text or expected_r"),
-    ({"response": "a", "reference": "a"}, "is needed; the keys are response, reference"),
+    (TestCase("a", expected_text="a", expected_response="b"), "pass either expected_text or expected_r"),
+    ({"response": "a", "reference": "a"}, "is missing; the keys are response, reference"),
     ("a", "expected a TestCase or a dict, got str"),
 ]
 
@@ -123,7 +123,7 @@ def test_scores_by_hand(config, response, expected, score):
     ({"weights": [1, 1, 1, 1]}, "weights must sum to 1, got 4"),
     ({"weights": [0.5, 0.5]}, "weights has 2 entries but max_n_gram is 4"),
     ({"weights": [[0.25] * 4] * 4}, "weights must be one list of numbers"),
-    ({"weight": [0.25] * 4}, "config has no 'weight'; it may have mode, max_n_gram"),
+    ({"weight": [0.25] * 4}, "config has no key 'weight'; available: mode, max_n_gram"),
     ("sentence", "config must be a dict, got str"),
 )
 def test_bad_configurations_are_named(config):

@@ -172,14 +172,14 @@ def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
     (ours.sentence_bleu, ([], ["a"]), es.InputError, "^references is empty"),
     (ours.sentence_bleu, (["a cat"], ["a"]), es.InputTypeError, r"^references\[0\] must"),
     (ours.sentence_bleu, (["a", "cat"], ["a", "cat"]), es.InputTypeError,
-     r"list of such lists: sentence_bleu\(\[reference\], hypothesis\)"),
+     r"list of token lists, got a single token list; use sentence_bleu\(\[reference\], hypothesis\)"),
     (ours.sentence_bleu, ([["a"]], None), es.InputTypeError, "^hypothesis must be a list"),
     (ours.sentence_bleu, ([["a"]], ["a"], ()), es.InputError, "weights is empty"),
     (ours.sentence_bleu, ([list("abc")], list("abc"), (0.5, 0.5), ours.SmoothingFunction().method6),
-     AssertionError, "three orders or more"),
+     AssertionError, "three orders; got the"),
     (ours.sentence_bleu,
      ([list("cb")], list("cb"), ours.UNIFORM, ours.SmoothingFunction(k=0).method4),
-     ZeroDivisionError, "k makes a precision infinite"),
+     ZeroDivisionError, "a precision is infinite"),
     (ours.modified_precision, ([["a"]], ["a"], 0), es.InputError, "n must be at least 1"),
 )  # fmt: skip
 def test_errors_are_named(function, arguments, error, message):

@@ -301,7 +301,7 @@ def test_fraction_of_k_in_add_k_smoothing(systems, streams):
     (["a", "b"], [["a", "b"], ["a"]], "streams must have the same length, got 2, 1"),
     (["a"], ["a"], "stream 0 must be a list of strings, got a bare str"),
     (["a"], "a", "references must be a list of reference streams, got a bare string"),
-    (["a"], None, "references is None, and the metric was made without references"),
+    (["a"], None, "references is None, and the metric was created without references"),
 )
 @pytest.mark.parametrize("name", METRICS)
 def test_texts_that_do_not_fit(hypotheses, references, message, name):
@@ -324,7 +324,7 @@ def pair_of(named_systems=SYSTEMS, metrics=TWICE, references=(("a", "b"),), **op
     (pair_of, {"named_systems": {"A": ["a"]}}, "named_systems must be a list of .* got dict"),
     (pair_of, {"named_systems": [("A", "abc")]}, "outputs of system 'A' must be a list"),
     (pair_of, {"named_systems": [*SYSTEMS, ("C", ["a"])]}, "system 'C': hypotheses has 1 seg"),
-    (pair_of, {}, "two with the name BLEU"),
+    (pair_of, {}, "two metrics named BLEU, but the results can"),
     (pair_of, {"metrics": KEPT, "references": None}, "system 'A': hypotheses has 2 segments"),
     (ours.BLEU, {"tokenize": "x"}, "tokenize must be one of .*; got 'x'"),
 )

@@ -122,8 +122,8 @@ def test_callable_smoothing():
     np.testing.assert_array_equal(custom.scores(*texts), floor.scores(*texts))
     for wrong, message in (
         (lambda c, t: 0.5, r"must return precisions of shape \(4,\), got \(\)"),
-        (lambda c, t: c * np.nan, "precisions of at least 0, got less or NaN"),
-        (lambda c, t: c - 2, "precisions of at least 0, got less or NaN"),
+        (lambda c, t: c * np.nan, "precisions of at least 0, but some are negative or NaN"),
+        (lambda c, t: c - 2, "precisions of at least 0, but some are negative or NaN"),
     ):
         refuses(message, es.SentenceBLEU(smoothing=wrong).score, "a", "a")
 
@@ -160,14 +160,14 @@ TEXT = es.References(["a"])
 
 
 @bad_cases(
-    (OURS.score, (["a"], []), "the segment has no reference at all"),
+    (OURS.score, (["a"], []), "the segment has no reference"),
     (OURS.score, (["a"], "a"), "must be a list of token lists"),
-    (OURS.score, (["a"], ["the cat"]), "'the cat', which is not one token"),
-    (OURS.score, (["a", ["b"]], [["a"]]), "hypothesis must hold hashable tokens"),
+    (OURS.score, (["a"], ["the cat"]), "'the cat', which is more than one token"),
+    (OURS.score, (["a", ["b"]], [["a"]]), "hypothesis must contain hashable tokens"),
     (OURS.score, (b"a", "a"), "must be a list of tokens, got a bare bytes"),
-    (OURS.score, ("a", TEXT), "references is a whole test set"),
+    (OURS.score, ("a", TEXT), "references contains a whole test set"),
     (OURS.scores, ([["a"], "b"], [["a"], ["b"]]), r"hypotheses\[1\] must be a list"),
-    (OURS.scores, ([["a"]], TEXT), "holds text but hypotheses holds token lists"),
+    (OURS.scores, ([["a"]], TEXT), "contains strings but hypotheses contains token lists"),
     (OURS.from_statistics, (np.ones((2, 12)),), "must have 10 columns"),
     (es.SentenceBLEU(tokenize=str.lower).score, ("a", "a"), "result of tokenize must"),
 )
@@ -180,11 +180,11 @@ def test_what_does_not_fit_is_named(function, arguments):
     ({"tokenize": "14a"}, "tokenize must be one of .*got '14a'"),
     ({"weights": ()}, "weights is empty"),
     ({"weights": (0.5, 0.4)}, "weights must sum to 1, got 0.9"),
-    ({"weights": (0.2,) * 5}, "5 entries but max_order is 4; give"),
+    ({"weights": (0.2,) * 5}, "5 entries but max_order is 4; pass"),
     ({"weights": [(1.0,), 0.5]}, "weights mixes numbers and lists"),
     ({"smooth_value": 0.1}, "smooth_value does not apply to 'exp'"),
     ({"smoothing": "floor", "smooth_value": 0}, "must be positive, got 0"),
-    ({"smoothing": np.divide, "smooth_value": 1}, "bind it to your function"),
+    ({"smoothing": np.divide, "smooth_value": 1}, "set it in your own function"),
 )
 def test_bad_options(options):
     es.SentenceBLEU(**options)

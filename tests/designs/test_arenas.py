@@ -177,10 +177,10 @@ def test_systems_without_a_finite_strength_are_named_and_left_out():
 
 def test_sets_that_are_not_linked_are_refused():
     apart = [(a.replace("m", "x"), b.replace("m", "x"), winner) for a, b, winner in fixed()]
-    refuses(r"battles link 2 sets of systems.*give the", es.arena, [*fixed(), *apart], **fast)
-    with pytest.raises(es.InputError, match="2 sets of systems in one direction only"):
+    refuses(r"battles connect 2 groups of systems.*Pass the", es.arena, [*fixed(), *apart], **fast)
+    with pytest.raises(es.InputError, match="2 groups of systems in only one direction"):
         es.arena([*fixed(), *apart, ("m1", "x1", "a")], **fast)
-    refuses("no two systems have won against", es.arena, [("a", "b", "a"), ("b", "c", "a")], **fast)
+    refuses("too few systems have both won and lost", es.arena, [("a", "b", "a"), ("b", "c", "a")], **fast)
 
 
 def test_resamples_without_finite_strengths_are_counted_and_have_one_step():
@@ -232,7 +232,7 @@ def test_win_rates_of_two_systems():
     ties = es.wins([*rows, *[("old", "new", "tie (bothbad)")] * 5])
     assert scores(ties)["new"] == 32.5 / 50
     assert '5 of 50 battles are "both bad" and count as ties.' in ties.notes
-    refuses("preferences must be of two systems, got 6: m0, m1", es.wins, fixed())
+    refuses("preferences must be between two systems, got 6: m0, m1", es.wins, fixed())
 
 
 def test_winners_are_written_in_many_ways():
@@ -244,17 +244,17 @@ def test_winners_are_written_in_many_ways():
 
 
 @bad_cases(
-    ([], "battles is empty; give at least two rows"),
-    ({"model_a": [], "model_b": [], "winner": []}, "battles is empty; give at least two rows"),
+    ([], "battles is empty; pass at least two rows"),
+    ({"model_a": [], "model_b": [], "winner": []}, "battles is empty; pass at least two rows"),
     ([("a", "b")], r"battles must be rows \(model_a, model_b, winner\), got \('a', 'b'\)"),
-    ([("x", "x", "a")], "battles must be between two systems, got 'x' against itself in row 0"),
-    ([("x", "y", "z")], "battles must have a name,.*got 'z' for 'x' and 'y' in row 0"),
-    ([("x", "y", None)], "battles must have a name,.*got None"),
+    ([("x", "x", "a")], "battles must be between two different systems, but in row 0"),
+    ([("x", "y", "z")], "battles must have a system name, .*got 'z' for 'x' and 'y' in row 0"),
+    ([("x", "y", None)], "battles must have a system name, .*got None"),
     ([("b", "c", "b")],
-     "it is both the name of a system and a side, and they disagree: write 'model_a' or 'model_b'"),
+     "It is both a system name and a side, and they disagree; use 'model_a' or 'model_b'"),
     ([("x", None, "a")], "battles must be non-empty text, got None"),
     ({"model_a": ["x"], "winner": ["a"]}, "must have columns model_a, model_b and winner"),
-    ("arena.csv", "got the path 'arena.csv'; es.compare_logs reads files"),
+    ("arena.csv", "got the path 'arena.csv'; to read a file, use es.compare_logs"),
     error=(es.InputError, TypeError),
 )  # fmt: skip
 def test_what_are_no_battles_is_refused(battles):
@@ -264,7 +264,7 @@ def test_what_are_no_battles_is_refused(battles):
 @bad_cases(
     ({"scale": "points"}, "scale must be one of log-odds, elo"),
     ({"groups": "prompt"}, "groups='prompt' is not a label of the battles; they have no labels"),
-    ({"groups": [1, 2]}, "groups must have one label per battle, got 2 for 300"),
+    ({"groups": [1, 2]}, "groups must have one label per battle, got 2 labels for 300"),
     ({"baseline": "m9"}, "baseline: there is no system 'm9'; available: m0, m1, m4"),
     ({"recover": 0.9}, "arena has no argument 'recover'"),
     error=(es.InputError, TypeError),
@@ -325,7 +325,7 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, refused):
 @cases(
     (("--human", "people.csv"), "--human is for scores of items, but these are battles;"),
     (("--epochs", "pass^2"), "--epochs is for scores of items, but these are battles;"),
-    (("--unpaired",), "--unpaired needs the statistics of every segment, and a BattleTable"),
+    (("--unpaired",), "--unpaired requires the statistics of every segment, but a BattleTable"),
 )
 def test_options_of_items_are_refused_of_battles(arguments, message, path, tmp_path, refused):
     (tmp_path / "people.csv").write_text("segment,score\n1,1\n")
@@ -374,7 +374,7 @@ def test_scales_are_refused_where_there_are_no_battles(tmp_path, refused):
 
 
 def test_systems_without_a_battle_between_them_are_told(path, refused):
-    said = "battles must have two of these systems against each other: m3"
+    said = "battles must include at least one battle between two of these systems: m3"
     assert said in refused("rank", path, "--systems", "m3")
 
 

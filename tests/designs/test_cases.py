@@ -177,9 +177,9 @@ def test_answers_where_less_is_better_are_turned(tmp_path, agents):
 
 
 @cases(
-    ({"a": [1, 0], "b": [1, 1]}, es.Mean("m"), "cases need items with several trials each,"),
-    ({"a": [[1], [0]], "b": [[1], [1]]}, es.PassAll(1), "cases need items with several"),
-    ({"a": [[1, 2], [0, 3]], "b": [[1, 1], [2, 2]]}, es.Mean("m"), "right or wrong, with scores"),
+    ({"a": [1, 0], "b": [1, 1]}, es.Mean("m"), "cases requires several trials each,"),
+    ({"a": [[1], [0]], "b": [[1], [1]]}, es.PassAll(1), "cases requires several"),
+    ({"a": [[1, 2], [0, 3]], "b": [[1, 1], [2, 2]]}, es.Mean("m"), "of 1 .right. or 0"),
 )
 def test_what_has_no_cases_says_so(systems, metric, message):
     result = es.compare(systems, metrics=metric, method="t")

@@ -127,7 +127,7 @@ def test_few_labels_are_told_and_one_is_refused():
     )
     assert said in " ".join(result.notes)
     judge, human = biased(1, labelled=1)
-    with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1; label"):
+    with pytest.raises(es.InputError, match="at least 2 segments of each system, got 1"):
         es.compare(judge, human=human, metrics=es.Mean("pass"))
 
 
@@ -380,11 +380,11 @@ MEAN = es.Mean("pass")
 
 @cases(
     (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
-     "human must be a mapping with people's scores of each system (A, B), got list"),
+     "human must be a mapping from each system (A, B) to people's scores, got list"),
     (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
-     "human must have the systems A, B, got A ('B' is in only one of"),
+     "human must have the systems A, B, got A ('B' is only in one of"),
     (lambda: es.estimate(A, metric=MEAN, human=[1, None]),
-     "human must have one label per segment, None if people gave none: got 2 for 4 of"),
+     "human must have one label per segment (None if a segment has no label), got 2 labels for 4 segments of"),
     (lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
      "people's labels must cover some of the segments but not all, got 0 of 4"),
     (
@@ -394,16 +394,17 @@ MEAN = es.Mean("pass")
     (lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
      "references have no effect: pass does not use references; leave them out"),
     (lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),
-     "human must be one list for all systems, since"),
+     "human must be one list for all systems, because"),
     (lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
-     "human replaces either scores or references, but the metrics are of both kinds;"),
+     "human replaces either scores or references, but you passed metrics of both kinds;"),
     (lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
      "human must be left out when you pass SegmentStatistics; extract them with es.Judged as "
      "the metric"),
     (lambda: es.Judged("quality"),
-     "metric must be the metric of both judge and people (human= makes it Judged), got 'quality'"),
+     "metric must be the metric that both the judge and people used (human= turns it into "
+     "Judged), got 'quality'"),
     (lambda: es.compare({"a": [1, 0], "b": [1, 1]}, metrics=es.Judged(MEAN), human={}),
-     "of both judge and people (human= makes it Judged), got Judged already"),
+     "that both the judge and people used (human= turns it into Judged), got Judged already"),
     (
         lambda: es.estimate(
             np.arange(9) * 1e200, metric=es.Mean("q"), human=[1e200, 2e200, 4e200, *[None] * 6]
@@ -412,16 +413,16 @@ MEAN = es.Mean("pass")
     ),
     (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
     (lambda: es.Judged(MEAN).statistics([1, 2]),
-     "hypotheses[0] must be a pair, the judge's label and people's or None, got 1"),
+     "hypotheses[0] must be a pair of the judge's label and people's label (or None), got 1"),
     (lambda: es.Judged(MEAN, judges=2).statistics([(1, 1)]),
-     "hypotheses[0] must be 2 judges' labels and people's or None, got (1, 1)"),
-    (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must be one per judge, 2, got 1"),
+     "hypotheses[0] must be 2 judges' labels and people's label (or None), got (1, 1)"),
+    (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must contain one weight per judge (2), got 1"),
     (lambda: es.Judged(MEAN, judges=0), "judges must be at least 1, got 0"),
     (
         lambda: es.estimate(
             {"A": [[1, 0], [1, 1, 0], [0, 1]]}, metrics=MEAN, human={"A": [1, None, 0]}
         ),
-        "system 'A'[1] must have labels of 2 judges, like the first one, got [1, 1, 0]",
+        "system 'A'[1] must have labels from 2 judges, like the first entry, got [1, 1, 0]",
     ),
 )  # fmt: skip
 def test_bad_input_is_told(call, message):
@@ -497,7 +498,9 @@ def test_a_stratum_without_labels_or_without_others_has_no_score(n_first, count)
     human = {name: [x[i] for i in first] for name, x in human.items()}
     strata = ["x"] * n_first + ["y"] * (600 - n_first)
     asked = {"metrics": es.Mean("pass"), "human": human, "strata": strata}
-    with pytest.raises(es.InputError, match=f"of each stratum with a score; '.' has {count}"):
+    with pytest.raises(
+        es.InputError, match=f"of each stratum with a score; in stratum '.', they cover {count}"
+    ):
         es.compare(judge, **asked, aggregate="macro")
     assert es.compare(judge, **asked)["B"].n_units == 600
     metric = es.Judged(es.Mean("pass"))

@@ -119,7 +119,7 @@ def test_strata_of_one_segment_are_drawn_together(table):
         strata = [*alone, *STRATA[len(alone) :]]
         moments = moments_of(table, strata=strata)
         check_same(es.compare(moments), by_t(table, strata=strata))
-        refuses("'macro' of a Moments needs at least 2", es.compare, moments, aggregate="macro")
+        refuses("'macro' of a Moments requires at least 2", es.compare, moments, aggregate="macro")
 
 
 def test_suites_of_moments(table):
@@ -202,7 +202,7 @@ def test_parts_add_up():
     assert replace(halves[0], differing=None) + halves[1] != whole
     for other, message in (
         (replace(halves[1], systems=("a", "b", "c", "d")), "the same systems"),
-        (moments_of(table), "strata both or neither"),
+        (moments_of(table), "either both or neither"),
         (moments_of(extracted("ter"), strata=STRATA), "metric"),
     ):
         with pytest.raises(es.InputError, match=message):
@@ -243,7 +243,7 @@ def test_parts_of_a_corpus_are_the_whole(table, labels):
         assert first + second + third == third + (second + first) == whole
     # A group that is in two parts would count as two.
     if "groups" in labels:
-        with pytest.raises(es.InputError, match=r"^2[01] groups lie in both moments"):
+        with pytest.raises(es.InputError, match=r"^2[01] groups occur in both moments"):
             whole + first
 
 
@@ -251,7 +251,7 @@ def test_what_has_no_moments_is_refused():
     table = labelled(extracted("bleu"))
     judged = es.extract({"A": [(1, 1), (0, None)] * 9}, metric=es.Judged(es.Mean("pass")))
     for statistics, labels, message in (
-        ([table], {}, "statistics must be SegmentStatistics under one metric, got list"),
+        ([table], {}, "statistics must be SegmentStatistics of a single metric, got list"),
         (judged, {}, "moments do not support"),
         (table, {"groups": ["document", "domain"]}, "groups must be one label per segment"),
         (table, {"groups": DOCUMENTS[1:]}, "groups has 479 labels"),
@@ -393,13 +393,13 @@ def test_equal_and_constant_systems_have_nothing_to_hide(other):
     ({"sums": [[np.nan, 2], [1, 2]]}, "sums must be finite numbers"),
     ({"products": np.ones((2, 2))}, r"products must have shape \(4, 4\)"),
     ({"products": np.triu(np.full((4, 4), 9))}, "products must be symmetric"),
-    ({"products": np.eye(4)}, "products are impossible for 4 numbers that sum to 4:"),
-    ({"differing": [[0, 5], [5, 0]]}, "differing must count units, 0 to 4"),
-    ({"differing": [[0, 1], [2, 0]]}, "the same for both systems of a pair"),
+    ({"products": np.eye(4)}, "products are impossible for 4 numbers that sum to 4"),
+    ({"differing": [[0, 5], [5, 0]]}, "differing must contain numbers of units from 0 to 4"),
+    ({"differing": [[0, 1], [2, 0]]}, "be symmetric"),
     ({"strata": ["a", "b"]}, r"n must have shape \(2,\)"),
     ({"unit": ""}, "unit must"),
     ({"offsets": [[1, 2]]}, "offsets"),
-    ({"sizes": [2, 2]}, "sizes at least n"),
+    ({"sizes": [2, 2]}, "sizes must be at least n"),
     ({"metric": MeanOfRuns(es.Ratio("share"), 2)}, "moments do not support several runs"),
     ({"systems": ["A", "A"]}, "system names must be"),
 )
@@ -488,12 +488,12 @@ def test_what_a_query_finds_wrong(database):
     refuses("1 group in several strata", asked, groups="document", strata="domain")
     asked(groups="document")
     connection.execute(f"UPDATE {known[0]} SET document = NULL WHERE rowid IN (5, 8)")
-    refuses("2 rows with a null;", asked, groups="document")
+    refuses("2 rows with NULL", asked, groups="document")
     asked(strata="domain")
     connection.execute(f'UPDATE {known[0]} SET "baseline sys_len" = NULL WHERE rowid = 9')
-    refuses(r"of stratum 'x': the query found 1 row with a null", asked, strata="domain")
+    refuses(r"of stratum 'x': the query found 1 row with NULL", asked, strata="domain")
     connection.execute(f"DELETE FROM {known[0]}")
-    refuses("found no segments", asked)
+    refuses("contains no segments", asked)
     refuses("found no segments", asked, strata="domain")
     with pytest.raises(es.InputError, match="row must have the 260 columns of moments_query"):
         es.Moments.from_rows([[1, 2, 3]], table.systems, "bleu")
@@ -503,12 +503,15 @@ def test_what_a_query_finds_wrong(database):
 
 
 @cases(
-    ({"columns": {"a": ["x", 1]}}, "columns must have the columns of each system, a, b"),
-    ({"columns": {"a": ["x"], "b": ["y", 1]}}, "columns must be 2 per system, sum, count, got 1"),
+    ({"columns": {"a": ["x", 1]}}, "columns must list the columns of each system: a, b"),
+    (
+        {"columns": {"a": ["x"], "b": ["y", 1]}},
+        r"columns must contain 2 names per system \(sum, count\), got 1",
+    ),
     ({"columns": {"a": ["x", 1.5], "b": ["y", 1]}}, "columns must be names, got 1.5"),
     ({"columns": {"a": ["x`", 1], "b": ["y", 1]}, "quote": "`"}, "cannot be quoted with `"),
-    ({"groups": "a\nb"}, "groups has .* cannot be quoted"),
-    ({"table": "a..b"}, "table has '', which cannot be quoted"),
+    ({"groups": "a\nb"}, "groups contains .* cannot be quoted"),
+    ({"table": "a..b"}, "table contains '', which cannot be quoted"),
     ({"quote": "'"}, "quote must be one of"),
 )
 def test_queries_that_cannot_be(change, message):

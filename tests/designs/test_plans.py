@@ -244,13 +244,15 @@ def test_groups_are_drawn_whole_and_strata_each():
     with pytest.raises(es.InputError, match="its items were drawn within each stratum"):
         es.compare(data, groups="group", strata=(["x"] * 5 + ["y"] * 5) * 40)
     for wrong in ({"strata": "stratum"}, {"groups": [i // 3 for i in range(400)]}):
-        refuses(r"groups must be the plan's \(group\)", es.compare, data, **wrong)
+        refuses(r"groups must be the groups of the plan \(group\)", es.compare, data, **wrong)
     few = es.plan(earlier, metrics=SOLVED, n=200, strata=["x"] * 398 + ["y"] * 2)
     data_of_few = few.data({"old": earlier["agent 1"], "new": of_plan(few, new)})
-    with pytest.raises(es.InputError, match=r"at least 2 run items in each stratum, but 'y' has 1"):
+    with pytest.raises(
+        es.InputError, match=r"at least 2 items in each stratum that were run, but 'y' has 1"
+    ):
         es.compare(data_of_few, strata="stratum", aggregate="macro")
     # Defect: they were pooled in silence.
-    said = r"strata are missing: .*stratum; give strata='stratum'"
+    said = r"strata is required, .*stratum; pass strata='stratum'"
     refuses(said, es.compare, data, groups="group")
 
 
@@ -271,7 +273,7 @@ def test_texts_logs_questions_and_several_new_systems():
     assert es.gate(two, baseline=base, margin=5, n_resamples=99).verdict == "passed"
     refuses("drawn from all items together", es.compare, data, strata=sample.documents)
     refuses("metric must be", es.SequentialTest(480).look, two[0], base)
-    alone, said = {base: sample.systems[base]}, "references that the plan was made with"
+    alone, said = {base: sample.systems[base]}, "references that the plan was created with"
     refuses(f"references must be the {said}", plan.data, alone, sample.references[::-1])
     # What stands for an output that is not there is none, even if it is empty.
     parts["copy"][plan.drawn[0]] = ""
@@ -301,7 +303,7 @@ def test_items_with_ids_may_come_in_any_order_and_no_others():
     (same,) = plan.data({"old": earlier["agent 0"], "new": of_plan(plan, new)})
     assert found.values.tolist() == same.values.tolist()
     odd = es.extract({"new": [1.0]}, metric=SOLVED, segment_ids=["q99"])
-    refuses("statistics must be of the plan's 40 items; 'q99' is", plan.data, odd)
+    refuses("statistics must contain the 40 items of the plan; 'q99' is", plan.data, odd)
     refuses("got 39 rows", plan.data, es.extract({"new": new[:39]}, metric=SOLVED))
 
 
@@ -321,13 +323,16 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
     fields = json.loads(plan.to_json())
     for wrong, said in (
         ({"drawn": [0, 0]}, "must have a value for each of its 400 items"),
-        ({"drawn": [400]}, "must have a chance above 0"),
-        ({"chances": [0.0] * 400}, "must have a chance above 0"),
+        ({"drawn": [400]}, "must have a probability above 0"),
+        ({"chances": [0.0] * 400}, "must have a probability above 0"),
         ({"expected": [fields["expected"][0] | {"sums": [[1.0]] * 400}]}, "must have 2 each"),
         ({"chances": [0.5]}, "must have a value for each"),
         ({"how": "odd"}, "how must be one of"),
-        ({"chances": [0.5] * 400}, "chances must sum to the 100 that were drawn"),
-        ({"ids": ["a", "a", *map(str, range(398))]}, "ids of a plan must be different"),
+        (
+            {"chances": [0.5] * 400},
+            "probabilities must sum to 100, the number of items that were drawn",
+        ),
+        ({"ids": ["a", "a", *map(str, range(398))]}, "ids of a plan must be unique"),
         ({"unit": "[" * 100_000}, "unit must"),
         ({"expected": [fields["expected"][0] | {"metric": "[" * 100_000}]}, ""),
         ({"expected": [fields["expected"][0] | {"sums": [[1.0, 1.0]] * 399 + [[1.0]]}]}, ""),
@@ -349,11 +354,11 @@ def test_what_cannot_be_planned_is_said():
         ({"n": 1}, "n must be"),
         ({"earlier": both_run, "metrics": None}, "earlier must have one score per item,"),
         ({"how": "odd"}, "how must be one of"),
-        ({"earlier": {"a": [1.0] * 400}, "how": "active"}, "how 'active' needs at least 3"),
+        ({"earlier": {"a": [1.0] * 400}, "how": "active"}, "how: 'active' requires at least 3"),
         ({"earlier": lacking, "metrics": None}, "earlier must have been .*was not run on item 1"),
         ({"earlier": {"a": [[1.0] * 400, [0.0] * 400]}}, "earlier must have one score per item,"),
-        ({"earlier": alike, "how": "active"}, "earlier: under solved the systems have the"),
-        ({"earlier": twins}, "or are identical, so the precision"),
+        ({"earlier": alike, "how": "active"}, "earlier: the systems are identical or have the"),
+        ({"earlier": twins}, r"\(solved\), so the precision"),
         ({"groups": {"a": [0, 1] * 200, "b": [0, 0, 1, 1] * 100}}, "groups"),
     ):
         given = {"earlier": agents()[0], "metrics": SOLVED, "n": 100, **change}
@@ -372,15 +377,15 @@ def test_systems_were_run_on_all_items_or_on_those_of_the_plan():
     plan = es.plan(earlier, metrics=SOLVED, n=100)
     other = next(i for i in range(400) if i not in plan.drawn)
     for change, match in (
-        ({plan.drawn[0]: None}, f"'new' lacks item {plan.drawn[0]}, which was drawn"),
+        ({plan.drawn[0]: None}, f"'new' is missing item {plan.drawn[0]}, which was drawn"),
         ({other: 1.0}, f"'new' was run on item {other}, which was not drawn"),
     ):
         part = [change.get(i, x) for i, x in enumerate(of_plan(plan, new))]
         refuses(match, plan.data, {"new": part})
     refuses("must have 400 outputs", plan.data, {"new": new[:9]})
-    with pytest.raises(es.InputError, match="metrics must be the metrics of the plan, solved,"):
+    with pytest.raises(es.InputError, match=r"metrics must be the metrics of the plan \(solved\)"):
         plan.data(es.extract({"new": new}, metric=es.Mean("other")))
-    refuses(r"needs the plan; use Plan\.data", es.extract, {"new": new}, metric=Planned(SOLVED))
+    refuses(r"requires the plan; use Plan\.data", es.extract, {"new": new}, metric=Planned(SOLVED))
 
 
 def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatch, typed):
@@ -394,7 +399,7 @@ def test_the_command_line_draws_a_plan_and_compares_with_it(tmp_path, monkeypatc
     rows = [f"{name},{new[int(name[1:])]:g}" for name in plan.items]
     (tmp_path / "new.csv").write_text("\n".join(["id,score", *rows]))
     with_plan = ("new.csv", "--plan", "plan.json", "--resamples", "99")
-    refuses("must be a plan of 'evalstats plan", es.Plan.load, "a.csv")
+    refuses("must be a plan from 'evalstats plan", es.Plan.load, "a.csv")
     out = typed("compare", "a.csv", *with_plan)
     assert "new was run on 100 of 400 items" in out
     for words in (("gate", "--baseline", "a.csv", "--margin", "0.5"), ("estimate",)):

@@ -118,18 +118,18 @@ def test_a_rating_a_line_becomes_rows():
 
 REFUSED = [
     (lambda: es.Agreement(measure="alpha"), "labels must list all labels for measure 'alpha'"),
-    (lambda: es.Agreement([1, 2], "interval-alpha"), "labels must be left out: ratings of"),
+    (lambda: es.Agreement([1, 2], "interval-alpha"), "labels must be left out, because ratings for"),
     (lambda: es.Agreement([1, 2], "fleiss"), "measure must be one of kappa, linear-kappa"),
-    (lambda: es.Agreement([1, 2], "kappa", True), "ratings=True is for any number of raters"),
+    (lambda: es.Agreement([1, 2], "kappa", True), "ratings=True cannot be used with 'kappa', which compares two raters"),
     (lambda: score_of(es.Agreement([1, 2]), [1, 3], [1, 2]), r"hypotheses\[1\] is 3, .*not one of"),
     (lambda: score_of(es.Agreement([1, 2]), [1, 2], [1, None]), r"references\[1\] is None"),
     (lambda: score_of(of("alpha", ratings=True), [[1, 2], [None, 9]]), r"hypotheses\[1\]\[1\] is 9"),
     (lambda: score_of(of("alpha", ratings=True), [[1, 2], [1]]), r"hypotheses\[1\] has 1 ratings"),
     (lambda: score_of(of("alpha", ratings=True), [[1, None], [None, 2]]), "no item with two ratings"),
     (lambda: score_of(of("interval-alpha"), [1, 2], [1, None]), r"references\[1\] is missing"),
-    (lambda: score_of(of("interval-alpha"), [1e9, 1e9 + 1], [1e9, 1e9]), "subtract 1e.09 from all"),
+    (lambda: score_of(of("interval-alpha"), [1e9, 1e9 + 1], [1e9, 1e9]), "Subtract 1e.09 from all"),
     (lambda: es.ratings_by_item([1, 1], [2, 2], [3, 3]), r"ratings\[1\] is a second rating of item"),
-    (lambda: es.ratings_by_item([], [], []), "items is empty; give at least one line"),
+    (lambda: es.ratings_by_item([], [], []), "items is empty; pass at least one line"),
 ]  # fmt: skip
 
 

@@ -121,8 +121,8 @@ RUNS, OTHERS = [[1, 0], [1, 1]], [[1, 0], [1, 2]]
 
 @bad_cases(
     (RUNS, [*RUNS, [0, 1]], {}, "same number of runs, got 2 of 'A' and 3 of 'B'"),
-    (RUNS, [1, 0], {}, "system 'B' must be at least 2 runs"),
-    ([[1, 0]], [[1, 1]], {}, "system 'A' must be at least 2 runs"),
+    (RUNS, [1, 0], {}, "system 'B' must contain at least 2 runs"),
+    ([[1, 0]], [[1, 1]], {}, "system 'A' must contain at least 2 runs"),
     (RUNS, [[1, 0], [1]], {}, "same number of segments.*'B run 2' has 1"),
 )
 def test_bad_runs(first, second, options):
@@ -201,7 +201,7 @@ def test_a_share_of_paired_runs_is_held_within_runs():
 
 
 def test_paired_runs_need_runs():
-    with pytest.raises(es.InputError, match="paired_runs is for several runs of each system"):
+    with pytest.raises(es.InputError, match="paired_runs requires several runs of each system"):
         es.compare({"A": [1.0, 2, 3], "B": [2.0, 2, 3]}, metrics=MARKS, paired_runs=True)
 
 

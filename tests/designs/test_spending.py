@@ -69,7 +69,7 @@ def test_a_look_that_may_spend_nothing_has_no_level_and_later_ones_have_all():
     ([[0.5]], {}, "fractions must be numbers above 0"),
     (["half"], {}, "fractions must be numbers above 0"),
     ([0.5], {"alpha": 0.6}, "alpha must be between 0 and 0.5, got 0.6"),
-    ([0.5], {"spending": lambda t: 2.0}, "spending must be a share of the level, 0 to 1"),
+    ([0.5], {"spending": lambda t: 2.0}, "spending must return a share of the level from 0 to 1"),
 )
 def test_bad_plans_are_refused(fractions, options, message):
     asked = {"alpha": 0.05, **options}

@@ -103,10 +103,10 @@ def test_chance_in_trials_is_that_of_scipys_beta_binomial_posterior():
 
 
 @bad_cases(
-    (es.PassAll(3), [[1, 1, 1], [1, 0]], r"hypotheses\[1\] has 2 trials, but pass\^3 needs at"),
-    (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, but pass@2 needs at least 2"),
-    (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, but flips@2 needs at"),
-    (es.FlipRate(), [[1], [0]], r"flips needs at least 2"),
+    (es.PassAll(3), [[1, 1, 1], [1, 0]], r"hypotheses\[1\] has 2 trials, but pass\^3 requires at"),
+    (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, but pass@2 requires at least 2"),
+    (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, but flips@2 requires at"),
+    (es.FlipRate(), [[1], [0]], r"flips requires at least 2"),
     (es.PassAll(1), [[1], [0, 2]], r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; 1 is a right"),
     (es.PassAll(1), [[1], [None]], r"hypotheses\[1\]\[0\] must be 0 or 1, got None; leave out"),
     (es.PassAll(1), np.array([[1, np.nan]]), r"\[0\]\[1\] must be 0 or 1, got .*nan.*; leave"),
@@ -119,7 +119,7 @@ def test_what_is_no_trial_is_refused_by_name(metric, trials):
 
 
 def test_unlike_numbers_of_trials_need_a_k_for_flips():
-    message = r"flips of all trials needs the same number of trials for every item, got 3 to 7.*FlipRate\(3\)"
+    message = r"flips of all trials requires the same number of trials for every item, got 3 to 7.*FlipRate\(3\)"
     refuses(message, es.estimate, uneven(1), metric=es.FlipRate())
     systems = {"A": [[1, 0]] * 5, "B": [[1, 0, 1]] * 5}
     refuses(r"got 2 to 3.*FlipRate\(2\)", es.compare, systems, metrics=es.FlipRate())
@@ -190,7 +190,7 @@ def test_several_k_are_metrics_of_the_same_items(tmp_path, typed):
     (["pass^2", "pass^2"], "1,1", "different ones without 'runs', got pass.2, pass.2"),
     (["pass^2", "runs"], "1,1", "different ones without 'runs', got pass.2, runs"),
     (4, "1,1", "epochs must be a list of words, got int"),
-    ("pass^5", "1,1", r"item 'task 0' has 4 trials, but reward pass\^5 needs at least 5"),
+    ("pass^5", "1,1", r"item 'task 0' has 4 trials, but reward pass\^5 requires at least 5"),
     ("pass^2", "1,0.5", r"epochs='pass\^2' counts the answers with a score of 1, but scores of"),
     ("passes", "1,1", r"epochs must be one of mean, runs, pass\^K, .*; got 'passes'"),
 )
@@ -290,8 +290,14 @@ def test_a_total_of_such_items_adds_the_errors_of_its_tasks(few_items):
 
 
 @cases(
-    (lambda t: es.compare(t, groups=[i // 2 for i in range(50)]), "items 'all' needs items that"),
-    (lambda t: es.compare(t, paired=False), "items 'all' needs items that both"),
+    (
+        lambda t: es.compare(t, groups=[i // 2 for i in range(50)]),
+        "items must be left out: 'all' requires items that",
+    ),
+    (
+        lambda t: es.compare(t, paired=False),
+        "items must be left out: 'all' requires items that both",
+    ),
     (lambda t: es.compare(t).power(difference=0.1), "but power is about new items"),
     (lambda t: es.compare(t).influence(), "but influence is about new items"),
     (lambda t: es.PassAll(1, items="some"), "items must be one of drawn, all; got 'some'"),
@@ -399,8 +405,12 @@ def test_the_table_says_what_is_cheapest(tmp_path, capsys, typed):
 
 
 @bad_cases(
-    (es.PassAll(3), {"trials": 3}, r"trials of pass\^3 needs a pilot with at least 6 trials"),
-    (es.PassAll(1), {"price": (1, 1)}, "price needs the difference"),
+    (
+        es.PassAll(3),
+        {"trials": 3},
+        r"trials: planning pass\^3 requires a pilot with at least 6 trials",
+    ),
+    (es.PassAll(1), {"price": (1, 1)}, "price requires the difference"),
     (es.PassAll(1), {"difference": 0.1, "price": (0, 0)}, "price must be two numbers of at"),
     (es.PassAll(1), {"difference": 0.1, "price": (1,)}, "price must be two numbers of at"),
     (es.PassAll(1), {"difference": 0.1, "price": (1, -1)}, "price must be .*-1"),
@@ -414,7 +424,7 @@ def test_what_cannot_be_planned_says_so(metric, options):
 def test_a_pilot_of_single_answers_is_refused(tmp_path):
     path = log(tmp_path / "a.csv", [[1], [0], [1]], ["a", "b"])
     (table,) = es.read_log(path).tables.values()
-    said = r"trials needs a pilot with several trials per item: metrics=evalstats\.PassAll\(1\), or the mean of logs with several answers per item"
+    said = r"trials requires a pilot with several trials per item; use metrics=evalstats.PassAll\(1\), or the mean of logs with several answers per item"
     refuses(said, es.power, table, trials=2)
 
 

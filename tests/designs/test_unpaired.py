@@ -247,7 +247,7 @@ PLAIN = {"A": [0, 1, 0, 1, 1], "B": [0, 1, 1]}
 
 
 @bad_cases(
-    (PLAIN, {"paired_runs": True}, "paired_runs is for several runs of systems with the same"),
+    (PLAIN, {"paired_runs": True}, "paired_runs requires several runs of systems with the same"),
     (PLAIN, {"groups": [0, 0, 1, 1, 2]}, r"groups must be a mapping .* \(A, B\).*got list"),
     (PLAIN, {"strata": {"A": [0] * 5}}, "strata must be a mapping .*unpaired; got A"),
     (PLAIN, {"paired": "no"}, "paired must be True or False"),

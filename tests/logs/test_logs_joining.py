@@ -364,7 +364,7 @@ def test_labels_by_place_are_units_and_domains():
 
 
 @cases(
-    (["1", "2", "3"], [0, 1], "groups has 2 labels for 3 segments; give one"),
+    (["1", "2", "3"], [0, 1], "groups contains 2 labels for 3 segments; give one"),
     (["b", "a", "c"], "aab", r"items have names \('a'\), and.*in the frame"),
     (["1", "2"], [1, "1"], "groups contains 1"),
 )
@@ -380,7 +380,7 @@ def test_battles_have_no_labels_by_place():
 def test_a_heading_in_a_file_of_labels_is_named():
     """Defect: a heading was one label too many, or moved all labels by one line."""
     labels = ["document", *(str(i // 10) for i in range(40))]
-    said = r"groups has 41 labels for 40 segments; .*\(if the first, 'document', is a heading"
+    said = r"groups contains 41 labels for 40 segments; .*\(if the first, 'document', is a heading"
     for ids in (list(range(1, 41)), list(range(40)), [f"item {i:02}" for i in range(40)]):
         refused(said, by_place(ids), directions={"*": "higher"}, groups=labels)
     # A part of the lines may have been run.

@@ -418,7 +418,7 @@ def test_a_restart_changes_nothing(at):
     ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
     ((["a"],), {"significance_level": 1e-5}, "give a significance_level of at least 0.0018"),
     ((["a"],), {"expected_checks": 10**6}, "expect at most 1,474 checks"),
-    ((["a"],), {"groups": [1, 2]}, "groups has 2 labels for 1 segment"),
+    ((["a"],), {"groups": [1, 2]}, "groups contains 2 labels for 1 segment"),
     ((None,), {}, "references is None; BLEU needs one entry"),
     ((), {"metric": "chrf"}, "references is None; chrF2 needs one entry"),
     ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),

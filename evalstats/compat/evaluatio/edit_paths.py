@@ -90,7 +90,7 @@ def as_points(value: object, n_tokens: int, name: str) -> NDArray[np.bool_]:
             raise InputTypeError(f"{name}[{j}] must be True or False, got {flag!r}")
     if len(flags) != n_tokens:
         raise InputError(
-            f"{name} must have one flag for each of the {n_tokens} tokens of the reference, "
+            f"{name} must contain one flag for each of the {n_tokens} tokens of the reference, "
             f"got {len(flags)}"
         )
     return np.array(flags, dtype=np.bool_)

@@ -63,7 +63,7 @@ class PairedTestResult(Record):
         """
         level = share(confidence_level, "confidence_level")
         if self.n_segments < 2:
-            raise InputError("one segment shows no uncertainty; give at least two")
+            raise InputError("uncertainty cannot be estimated from one segment; pass at least two")
         # A one-sided bound equals the bound of a two-sided interval with twice the alpha.
         alpha = (1 - level) * (1 if self.alternative == "two-sided" else 2)
         degrees = self.n_segments - 1.0
@@ -84,7 +84,9 @@ class Pairs:
         pairs = as_paired_scores(x1, x2)
         self.n: int = len(pairs)
         if self.n < least:
-            raise InputError(f"x1 has {self.n} score; the bootstrap needs at least two segments")
+            raise InputError(
+                f"x1 has {self.n} score, but the bootstrap requires at least two segments"
+            )
         # From the scores as given, because rounding to the grid may make equal scores differ.
         self.differs = pairs[:, 0] != pairs[:, 1]
         self.columns = on_grid(pairs.T[:, :, None], ["x1 or x2"])[..., 0].T
@@ -158,8 +160,8 @@ def paired_permutation_test(
     enumerate_all = 2**m <= n_resamples if exact is None else flag(exact, "exact")
     if enumerate_all and m > _MOST_ENUMERATED:
         raise InputError(
-            f"exact needs all 2^{m} sign patterns, and 2^{_MOST_ENUMERATED} is the most; "
-            f"leave it out to draw n_resamples of them"
+            f"exact requires all 2^{m} sign patterns, but at most 2^{_MOST_ENUMERATED} can be "
+            "enumerated; leave it out to draw n_resamples of them"
         )
     if enumerate_all:
         halves = all_swap_totals(pairs.columns[pairs.differs])
@@ -178,7 +180,7 @@ def as_paired_scores(x1: object, x2: object) -> NDArray[np.float64]:
     first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
     if len(first) != len(second):
         raise InputError(
-            f"x1 and x2 must be the same length, one score per segment, got {len(first)} "
+            f"x1 and x2 must have the same length, with one score per segment, got {len(first)} "
             f"and {len(second)}"
         )
     return np.stack([first, second], axis=1)

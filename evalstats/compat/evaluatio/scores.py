@@ -125,8 +125,9 @@ def error_rate_ci(
     totals = bootstrap_totals(statistics, n_resamples, rng)
     if not np.all(np.any(totals, axis=1)):
         raise InputError(
-            f"exposure is 0 in {np.count_nonzero(columns[1] == 0)} of {len(statistics)} segments, "
-            "and one resample had neither exposure nor errors, so its rate is 0/0; leave them out"
+            f"exposure is 0 in {np.count_nonzero(columns[1] == 0)} of {len(statistics)} "
+            "segments, so one resample had no exposure and no errors, and its rate is 0/0. "
+            "Leave these segments out."
         )
     return _interval(_rates, statistics, totals, level)
 
@@ -557,7 +558,7 @@ def cohens_d(x1: ArrayLike, x2: ArrayLike) -> float:
     first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
     for scores, name in ((first, "x1"), (second, "x2")):
         if len(scores) < 2:
-            raise InputError(f"{name} has 1 score; a standard deviation needs at least two")
+            raise InputError(f"{name} has 1 score, but a standard deviation requires at least two")
     pooled = np.sum((first - np.mean(first)) ** 2) + np.sum((second - np.mean(second)) ** 2)
     spread = np.sqrt(pooled / (len(first) + len(second) - 2))
     difference = np.mean(first) - np.mean(second)
@@ -583,7 +584,7 @@ def cohens_d_paired(x1: ArrayLike, x2: ArrayLike) -> float:
     """
     pairs = paired.as_paired_scores(x1, x2)
     if len(pairs) < 2:
-        raise InputError("x1 has 1 score; a standard deviation needs at least two")
+        raise InputError("x1 has 1 score, but a standard deviation requires at least two")
     differences = pairs[:, 0] - pairs[:, 1]
     spread = float(np.std(differences, ddof=1))
     return _standardised(float(np.mean(differences)), spread, *pairs.T)

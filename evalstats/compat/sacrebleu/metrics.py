@@ -59,7 +59,7 @@ def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
     if references is None and isinstance(metric, Corpus):
         references = metric.references
     if references is None and metric._ref_cache is None:
-        raise InputError("references is None, and the metric was made without references")
+        raise InputError("references is None, and the metric was created without references")
     streams = None if references is None else as_streams(references)
     n_references = len(metric._ref_cache) if streams is None else len(streams)
     if len(texts) != n_references:

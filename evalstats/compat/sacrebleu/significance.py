@@ -77,7 +77,7 @@ class PairedTest:
             outputs = as_texts(entry[1], f"outputs of system {entry[0]!r}")
             self.named_systems.append((entry[0], outputs))
         if not self.named_systems:
-            raise InputError("named_systems is empty; give the baseline and the systems")
+            raise InputError("named_systems is empty; pass the baseline and the systems")
         self.references: Any = None if references is None else as_streams(references)
         self.n_systems: int = len(self.named_systems) - 1
         self.metrics: dict[str, Any] = {}
@@ -92,8 +92,8 @@ class PairedTest:
             name = tables[0].score.name
             if name in self.metrics:
                 raise InputError(
-                    f"metrics has two with the name {name}, but results can hold only one; make "
-                    "one PairedTest for each"
+                    f"metrics contains two metrics named {name}, but the results can contain "
+                    "only one; use a separate PairedTest for each"
                 )
             self.metrics[name], self._tables[name] = metric, tables
 

@@ -190,8 +190,8 @@ def wins(
     table = _designed(preferences, groups, strata)
     if len(table.systems) != 2:
         raise InputError(
-            f"must be of two systems, got {len(table.systems)}: {', '.join(table.systems[:5])}; "
-            f"es.arena compares several",
+            f"must be between two systems, got {len(table.systems)}: "
+            f"{', '.join(table.systems[:5])}. For more than two systems, use es.arena.",
             argument="preferences",
         )
     options, baseline = Options.of(asked), asked.get("baseline")
@@ -410,22 +410,22 @@ def linked(table: BattleTable) -> BattleTable:
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
     if not len(table.points):
         raise InputError(
-            f"must have two of these systems against each other: {_few(table.systems)}",
+            f"must include at least one battle between two of these systems: {_few(table.systems)}",
             argument="battles",
         )
     if len(left) < 2:
         raise InputError(
-            f"have no finite strengths, because no two systems have won against each other: "
-            f"{_few(gone)}; give more battles",
+            "have no finite strengths, because too few systems have both won and lost: "
+            f"{_few(gone)}. Add more battles.",
             argument="battles",
         )
     sets = bradley_terry.unlinked(here)
     if len(sets) > 1:
         names = [_few([table.systems[left[i]] for i in one]) for one in sets[:2]]
         raise InputError(
-            f"link {len(sets)} sets of systems in one direction only, or not at all, so the "
-            f"differences between the sets are not finite: {names[0]}; and {names[1]}; give the "
-            "battles of one set",
+            f"connect {len(sets)} groups of systems in only one direction, or not at all, so "
+            f"differences between these groups are not finite: ({names[0]}) and ({names[1]}). "
+            "Pass the battles of only one group.",
             argument="battles",
         )
     if not gone:

@@ -187,13 +187,14 @@ class BattleTable(Summary):
             if n_without := sum(label == "" for label in values):
                 raise InputError(
                     Argument(argument, given),
-                    f": {n_without:,} of {n:,} battles have no label; give every battle a label, "
-                    "or leave these out",
+                    f": {n_without:,} of {n:,} battles have no label; label every battle, or "
+                    "leave these out",
                 )
         labels = listed(values, argument, "labels, one per battle")
         if len(labels) != n:
             raise InputError(
-                f"must have one label per battle, got {len(labels):,} for {n:,}", argument=argument
+                f"must have one label per battle, got {len(labels):,} labels for {n:,} battles",
+                argument=argument,
             )
         group_codes(labels, n, argument)
         return labels
@@ -274,8 +275,8 @@ def as_battles(battles: Any) -> tuple[BattleTable, dict[Any, Sequence[Any]]]:
         return table_of(first, second, winners), cells
     if isinstance(battles, (str, os.PathLike)):
         raise InputTypeError(
-            f"must be rows (model_a, model_b, winner), got the path {shown(str(battles))}; "
-            f"es.compare_logs reads files",
+            f"must be rows (model_a, model_b, winner), got the path {shown(str(battles))}; to "
+            "read a file, use es.compare_logs",
             argument="battles",
         )
     rows = listed(battles, "battles", "rows (model_a, model_b, winner)")
@@ -304,12 +305,12 @@ def table_of(
     """
     if not len(first) == len(second) == len(winners):
         raise InputError(
-            f"must have columns of equal length, got {len(first)}, {len(second)} and "
+            f"must have columns of the same length, got {len(first)}, {len(second)} and "
             f"{len(winners)}",
             argument="battles",
         )
     if not len(first):
-        raise InputError("is empty; give at least two rows", argument="battles")
+        raise InputError("is empty; pass at least two rows", argument="battles")
     names = list(dict.fromkeys(chain.from_iterable(zip(first, second, strict=True))))
     for name in names:
         label(name, "battles")
@@ -319,7 +320,8 @@ def table_of(
     if len(itself):
         i = int(itself[0])
         raise InputError(
-            f"must be between two systems, got {shown(first[i])} against itself in {where(i)}",
+            f"must be between two different systems, but in {where(i)} {shown(first[i])} plays "
+            "against itself",
             argument="battles",
         )
     # Winners have few spellings, so each is checked once.
@@ -335,12 +337,11 @@ def table_of(
     if len(wrong):
         i = int(wrong[0])
         more = (
-            "; it is both the name of a system and a side, and they disagree: write 'model_a' "
-            "or 'model_b'"
+            ". It is both a system name and a side, and they disagree; use 'model_a' or 'model_b'."
         )
         more = more if unlike[i] else ""
         raise InputError(
-            "must have a name, 'a', 'b', 'tie' or 'tie (bothbad)' as the winner, got "
+            "must have a system name, 'a', 'b', 'tie' or 'tie (bothbad)' as the winner, got "
             f"{shown(winners[i])} for {first[i]!r} and {second[i]!r} in {where(i)}{more}",
             argument="battles",
         )

@@ -210,12 +210,12 @@ def check_trials(trials: object, price: object, difference: float | None) -> Non
     both = listed(price, "price", "two numbers, of an item and of a trial")
     if len(both) != 2 or sum(real(x, "price", 0.0) for x in both) <= 0:
         raise InputError(
-            "must be two numbers of at least 0, the price of an item and of a trial of both "
-            f"systems on it, not both 0; got {both}",
+            "must be two numbers of at least 0 that are not both 0 (the price of an item, and "
+            f"the price of a trial of both systems on it), got {both}",
             argument="price",
         )
     if difference is None:
-        raise InputError("needs the ", Argument("difference"), " to detect", argument="price")
+        raise InputError("requires the ", Argument("difference"), " to detect", argument="price")
 
 
 def planned_trials(metrics: Sequence[Scores], several: Sequence[int], price: object) -> int | None:
@@ -239,11 +239,13 @@ def _answers(scores: Scores, argument: str) -> Repeats:
     how = "metrics=evalstats.PassAll(1), or the mean of logs with several answers per item"
     answers = Repeats.of(scores.answers) if scores.has_segments else None
     if answers is None:
-        raise InputError(f"needs a pilot with several trials per item: {how}", argument=argument)
+        raise InputError(
+            f"requires a pilot with several trials per item; use {how}", argument=argument
+        )
     if not (_is_of_means(scores) or _subset(scores)) or scores.units.members is not None:
         raise InputError(
-            f"plans means, pass^k or pass@k of single items' trials, but this is {scores.name} of "
-            f"{plural(scores.units.unit)}: {how}",
+            "can only plan means, pass^k or pass@k of trials of single items, but this is "
+            f"{scores.name} of {plural(scores.units.unit)}; use {how}",
             argument=argument,
         )
     return answers
@@ -282,8 +284,8 @@ def _of_subsets(scores: Scores, pair: Pair, answers: Repeats, k: int) -> TrialSp
     counts, right = answers.counts[systems], answers.sums[systems]
     if float(np.min(counts)) < 2 * k:
         raise InputError(
-            f"of {scores.name} needs a pilot with at least {2 * k} trials per item, got "
-            f"{np.min(counts):g}",
+            f": planning {scores.name} requires a pilot with at least {2 * k} trials per item, "
+            f"got {np.min(counts):g}",
             argument="trials",
         )
     if isinstance(scores.strata[0].metric, PassAny):
@@ -335,8 +337,8 @@ def fixed(scores: Scores) -> Scores:
     n, n_systems, units = scores.units.n, len(scores.systems), scores.units
     if units.sizes is not None or not scores.is_paired or any(len(x) < n_systems for x in known):
         raise InputError(
-            "'all' needs items that both systems have, without groups, and a mean over items; "
-            "leave it out",
+            "must be left out: 'all' requires items that both systems have, no groups, and a "
+            "mean over items",
             argument="items",
         )
     chances = np.square([stratum.weight for stratum in scores.strata]) @ np.array(known)
@@ -620,13 +622,13 @@ def _items_of(evaluation: Evaluation, pairs: Sequence[Difference]) -> tuple[list
         answers, systems = Repeats.of(scores.answers), scores.systems
         if answers is None:
             raise InputError(
-                "cases need items with several trials each, but these have one; give lists of "
-                "trials with metrics=evalstats.PassAll(1), or logs with several answers"
+                "cases requires several trials per item, but these items have one; pass lists "
+                "of trials with metrics=evalstats.PassAll(1), or logs with several answers"
             )
         # Sums and sums of squares are equal only for 0 and 1.
         is_whole = np.all(answers.sums == np.rint(answers.sums))
         if not is_whole or np.any(answers.sums != answers.squares):
-            raise InputError("cases need answers that are right or wrong, with scores of 1 and 0")
+            raise InputError("cases requires answers with a score of 1 (right) or 0 (wrong)")
         pair = [systems.index(d.baseline), systems.index(d.system)]
         both = np.stack([answers.counts[pair], answers.sums[pair]]).astype(np.int64)
         there, segments = np.flatnonzero(np.all(both[0] > 0, axis=0)), part.segment_names()
@@ -639,12 +641,12 @@ def _items_of(evaluation: Evaluation, pairs: Sequence[Difference]) -> tuple[list
     for metric, rows in joined.items():
         if names[metric] != names[first] or not np.array_equal(rows, joined[first]):
             raise InputError(
-                "is needed, because the metrics have different trials; give one of "
+                "is required, because the metrics have different trials; pass one of "
                 f"{', '.join(names)}",
                 argument="metric",
             )
     if not names[first]:
-        raise InputError("cases need items that both systems answered, but there are none")
+        raise InputError("cases requires items that both systems answered, but there are none")
     trials, right = joined[first]
     return names[first], trials, right
 

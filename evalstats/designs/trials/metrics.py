@@ -111,8 +111,8 @@ class Trials(Metric):
             item = f"item {shown(names[i], 60)}" if len(names) else f"hypotheses[{i}]"
             have = "1 trial" if n[i] == 1 else f"{n[i]:g} trials"
             raise InputError(
-                f"{item} has {have}, but {self.name} needs at least {self.fewest} per item: run "
-                "more, leave the item out, or use a smaller k"
+                f"{item} has {have}, but {self.name} requires at least {self.fewest} per item. "
+                "Run more, leave the item out, or use a smaller k."
             )
         columns = np.asarray(self.of_items(n, c), np.float64).reshape(len(n), len(self.own))
         return np.column_stack([np.ones(len(n)), n, c, columns])
@@ -328,9 +328,9 @@ class FlipRate(MeanOverItems):
         if self.k is None and numbers.size and np.ptp(numbers) > 0:
             least = int(np.min(numbers))
             raise InputError(
-                f"{self.name} of all trials needs the same number of trials for every item, got "
-                f"{least} to {np.max(numbers):g} (more trials flip more items): give a number of "
-                f"trials k, such as FlipRate({max(least, 2)})"
+                f"{self.name} of all trials requires the same number of trials for every item, "
+                f"got {least} to {np.max(numbers):g} (with more trials, more items flip). Pass a "
+                f"number of trials k, for example FlipRate({max(least, 2)})."
             )
 
 
