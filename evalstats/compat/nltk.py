@@ -224,8 +224,8 @@ class SmoothingFunction:
         """Interpolate with the trend of the orders below, from three-grams on."""
         if len(p_n) < 3 or p_n[2] == 0:
             raise UnusableError(
-                "method6 requires a match of three tokens, and weights for at least three "
-                f"orders; got the precisions {', '.join(map(str, p_n))}. Use another method."
+                "method6 requires a match of three tokens and weights for at least three "
+                f"orders, got the precisions {', '.join(map(str, p_n))}; use another method"
             )
         correct, total = _counts(p_n)
         total[2:] = [max(len(hypothesis) - i, 0) for i in range(2, len(p_n))]

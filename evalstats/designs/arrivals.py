@@ -226,13 +226,13 @@ def reading(
         told = {name: state[name] for name in now if name != "digest"}
         if _digest(told) != state["digest"]:
             raise InputError(
-                "state must be unchanged from state_dict, but a part of it was changed"
+                "state must be exactly what state_dict returned, but a part of it was changed"
             )
         yield told
     except InputError:
         raise
     except Exception as error:  # any error that Python raises on something else
-        raise InputError(f"state must come from state_dict ({shown(error)})") from None
+        raise InputError(f"state must be what state_dict returned ({shown(error)})") from None
 
 
 def named(metric: Metric) -> dict[str, Any]:

@@ -19,7 +19,7 @@ try:
     from inspect_ai.scorer import Metric, SampleScore, Value, ValueToFloat, metric, value_to_float
 except ImportError as error:
     raise MissingExtraError(
-        "evalstats.integrations.inspect_ai needs inspect-ai: pip install inspect-ai"
+        "evalstats.integrations.inspect_ai requires inspect-ai: pip install inspect-ai"
     ) from error
 
 
@@ -101,8 +101,8 @@ def _clusters(scores: Sequence[SampleScore], cluster: str) -> list[str]:
     for score, label in zip(scores, labels, strict=True):
         if is_missing(label):
             raise InputError(
-                f"must be a key of every sample's metadata; sample {shown(score.sample_id, 60)} "
-                f"has no {shown(cluster, 60)}",
+                "must be a key in the metadata of every sample, but sample "
+                f"{shown(score.sample_id, 60)} has no key {shown(cluster, 60)}",
                 argument="cluster",
             )
     return [str(label) for label in labels]

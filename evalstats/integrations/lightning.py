@@ -16,7 +16,8 @@ try:
     from torch import distributed
 except ImportError as error:
     raise MissingExtraError(
-        "evalstats.integrations.lightning needs lightning and PyTorch: pip install '.[lightning]'"
+        "evalstats.integrations.lightning requires lightning and PyTorch: pip install "
+        "'.[lightning]'"
     ) from error
 
 
@@ -45,7 +46,8 @@ class Outputs(dict[str, list[Any]]):
         """Return all batches as one, in the order of the ids, each id once."""
         if any(batch.keys() != batches[0].keys() for batch in batches):
             raise InputError(
-                "validation_step must return 'ids' and 'references' for all batches or for none"
+                "validation_step must return 'ids' and 'references' either for all batches or "
+                "for none"
             )
         whole = cls({n: [entry for batch in batches for entry in batch[n]] for n in batches[0]})
         if "ids" in whole:
@@ -54,8 +56,8 @@ class Outputs(dict[str, list[Any]]):
             return cls({name: [column[row] for row in rows] for name, column in whole.items()})
         if n_ranks > 1:
             raise InputError(
-                f"validation_step must return 'ids' on {n_ranks} ranks: the positions of the "
-                f"segments among the references"
+                "validation_step must return 'ids', the positions of the segments among the "
+                f"references, when there are several ranks ({n_ranks} here)"
             )
         return whole
 
@@ -163,8 +165,8 @@ class MonitorCallback(Callback):
         if is_declared and not _limited(trainer) and (references is None or given is None):
             if outputs.missing is not None:
                 raise InputError(
-                    f"'ids' must be the positions 0 to {len(outputs['hypotheses']) - 1} among the "
-                    f"references, but there is no {outputs.missing}"
+                    "'ids' must contain all positions among the references from 0 to "
+                    f"{len(outputs['hypotheses']) - 1}, but {outputs.missing} is missing"
                 )
             return True
         if references is None or outputs.missing is not None:

@@ -85,8 +85,8 @@ def with_uncertainty(
     samples = results.get("samples") if isinstance(results, Mapping) else None
     if not isinstance(samples, Mapping) or not samples:
         raise InputTypeError(
-            "results must be the return value of simple_evaluate, with samples: call it with "
-            "log_samples=True"
+            "results must be the return value of simple_evaluate and contain samples; call it "
+            "with log_samples=True"
         )
     known = Results(results)
     options = {"method": method, "confidence_level": confidence_level, "n_resamples": n_resamples}
@@ -154,7 +154,7 @@ def _told(rows: Rows, **options: Any) -> dict[str, float]:
     # A standard error has no direction.
     table = pivoted([replace(rows, is_directed=True)]).table()
     if table.n_segments < 2:
-        raise InputError("a standard error needs at least 2 items, got 1")
+        raise InputError("a standard error requires at least 2 items, got 1")
     (score,) = table.scores.tolist()
     stated = rows.reported
     if stated is not None and not np.isclose(stated, score, rtol=1e-6, atol=1e-9):

@@ -137,7 +137,7 @@ def check_kept_by(key: object, monitor: Monitor) -> None:
     name, printed = log_name(monitor.metric.name), monitor.metric.name.lower()
     if isinstance(key, str) and printed in key and log_name(printed) != printed:
         raise InputError(
-            f"checkpoints cannot be kept by {shown(key)}, which is not logged; its name is "
+            f"checkpoints cannot be selected by {shown(key)}, which is not logged; use "
             f"{key.replace(printed, name)!r}"
         )
 
@@ -161,6 +161,6 @@ def load_state(monitor: Monitor, path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path} must hold the state of a monitor, got {error!r:.100}") from None
+        raise InputError(f"{path} must contain the state of a monitor ({error!r:.100})") from None
     monitor.load_state_dict(state)
     return state

@@ -11,7 +11,7 @@ try:
     from torch import distributed
 except ImportError as error:
     raise MissingExtraError(
-        "evalstats.integrations.torch needs PyTorch: pip install '.[torch]'"
+        "evalstats.integrations.torch requires PyTorch: pip install '.[torch]'"
     ) from error
 
 

@@ -23,8 +23,8 @@ try:
     from torchmetrics.utilities.exceptions import TorchMetricsUserError
 except ImportError as error:
     raise MissingExtraError(
-        "evalstats.integrations.torchmetrics needs torchmetrics and PyTorch: "
-        "pip install '.[torchmetrics]'"
+        "evalstats.integrations.torchmetrics requires torchmetrics and PyTorch: pip install "
+        "'.[torchmetrics]'"
     ) from error
 
 
@@ -85,7 +85,7 @@ class CorpusScore(torchmetrics.Metric):
             return
         rows, names, kept, few = part._collected()
         if names is not None and names.dtype == object:
-            raise InputTypeError("ids must be integers, the positions in the data set, got strings")
+            raise InputTypeError("ids must be integers (positions in the data set), got strings")
         self._check_ids(names is not None)
         # The bits of floats, so that no device or change of precision can round them.
         bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.int64)
@@ -164,8 +164,8 @@ class CorpusScore(torchmetrics.Metric):
             rows = part.cpu().numpy()
             if rows.dtype != np.int64 or rows.shape[1:] != (width,):
                 raise InputError(
-                    f"the state must be rows of {width} 64-bit integers, got {rows.dtype} of shape "
-                    f"{rows.shape}; load a state of the same metric"
+                    f"the state must consist of rows of {width} 64-bit integers, got "
+                    f"{rows.dtype} of shape {rows.shape}; load a state of the same metric"
                 )
             for named in np.unique(rows[:, 0] & 1):
                 selected = rows[rows[:, 0] & 1 == named]
@@ -181,4 +181,4 @@ class CorpusScore(torchmetrics.Metric):
         if any(
             bool(rows[0, 0] & 1) != named for rows in getattr(self, self._name)[-1:] if len(rows)
         ):
-            raise InputError("ids must be given for all segments or for none")
+            raise InputError("ids must be passed either for all segments or for none")

@@ -28,8 +28,8 @@ try:
     from transformers import TrainerCallback
 except ImportError as error:
     raise MissingExtraError(
-        "evalstats.integrations.transformers needs transformers and PyTorch: "
-        "pip install '.[transformers]'"
+        "evalstats.integrations.transformers requires transformers and PyTorch: pip install "
+        "'.[transformers]'"
     ) from error
 
 #: File beside the model in every checkpoint.
@@ -144,8 +144,8 @@ class LabelledSet:
     def __init__(self, references: Any, metric: Metric, decode: Any, labels: Any) -> None:
         if metric.uses_references and metric.reads_text and decode is None:
             raise InputTypeError(
-                f"decode is None; {metric.name} needs a tokenizer or a function that turns "
-                f"predictions into texts"
+                f"decode is None, but {metric.name} requires a tokenizer or a function that "
+                "converts predictions to texts"
             )
         self.references = references
         self.metric = metric
@@ -186,8 +186,8 @@ class LabelledSet:
         holds = fits and self.fingerprint in (None, digest)
         if fits and not holds and alone and not self._is_named:
             raise InputError(
-                f"several evaluation sets have {n_segments} segments; identify the one with these "
-                "references: labels=[row['labels'] for row in that_set]"
+                f"several evaluation sets have {n_segments} segments; identify the one with "
+                "these references by passing labels=[row['labels'] for row in that_set]"
             )
         if remember and holds:
             self.fingerprint, self._seen, self._size = digest, True, n_segments
@@ -309,9 +309,9 @@ def decoded(predictions: Any, decode: Any, labels: Any = None) -> Any:
     ids = np.asarray(first)
     if ids.ndim != 2 or ids.dtype.kind not in "iu":
         raise InputError(
-            f"predictions must be token ids of shape (N, length) for a tokenizer, got {ids.dtype} "
-            f"of {ids.shape}; use Seq2SeqTrainer with predict_with_generate=True, or give a "
-            f"function as decode"
+            "predictions must be token ids of shape (N, length) for a tokenizer, got "
+            f"{ids.dtype} of shape {ids.shape}. Use Seq2SeqTrainer with "
+            "predict_with_generate=True, or pass a function as decode."
         )
     # Trainer pads shorter rows with -100, which is not a token.
     known = np.where(ids >= 0, ids, decode.pad_token_id)
@@ -324,8 +324,8 @@ def _logits(predictions: Any, labels: Any) -> NDArray[Any]:
     logits: NDArray[Any] = np.asarray(first)
     if logits.ndim != 2 or np.shape(labels) != logits.shape[:1]:
         raise InputError(
-            f"without decode, predictions must be logits of shape (N, classes) and labels N "
-            f"classes, got {logits.shape} and {np.shape(labels)}; give a function from predictions "
-            f"to N scores as decode"
+            "without decode, predictions must be logits of shape (N, classes) and labels N "
+            f"classes, got {logits.shape} and {np.shape(labels)}; pass a function that converts "
+            "predictions to N scores as decode"
         )
     return logits

@@ -248,17 +248,17 @@ class Joined(NamedTuple):
         why = f"; left out: {first_few(self.unread)}" if self.unread else ""
         if len(self.paths) > 1:
             paths = first_few(self.paths, " and ")
-            why += f"; {paths} all belong to it: if they are different systems, give them names"
+            why += f"; {paths} all belong to it. If they are different systems, pass names for them"
         metrics = distinct(table.metric.name for table in tables)
         is_table = all(path.endswith((".csv", ".tsv")) for path in self.paths)
         if len(systems) < 2 and len(metrics) > 1 and is_table:
             columns = Argument("columns", dict.fromkeys(metrics, "system_score"))
-            why += f"; if {', '.join(map(repr, metrics))} are systems, not metrics, give "
+            why += f"; if {', '.join(map(repr, metrics))} are systems, not metrics, pass "
             raise InputError(
-                f"at least 2 systems are needed, got only {systems[0]!r}{why}", columns
+                f"at least 2 systems are required, got only {systems[0]!r}{why}", columns
             )
         if len(systems) < 2 and why:
-            raise InputError(f"at least 2 systems are needed, got only {systems[0]!r}{why}")
+            raise InputError(f"at least 2 systems are required, got only {systems[0]!r}{why}")
         return self
 
 
@@ -444,7 +444,9 @@ def _by_task(tables: Mapping[Key, SegmentStatistics]) -> dict[str, dict[Key, Seg
     for name, of_task in tasks.items():
         metric_name, n = Counter(t.metric.name for t in of_task.values()).most_common(1)[0]
         if n > 1:
-            raise InputError(f"{name} has {metric_name} of the same items twice; choose one filter")
+            raise InputError(
+                f"{name} has {metric_name} for the same items twice; choose one filter"
+            )
     return {name: tasks[name] for name in sorted(tasks, key=natural)}
 
 
@@ -520,8 +522,8 @@ def _merged(sides: Sequence[Joined]) -> Joined:
         if odd := side.tasks.keys() ^ first.tasks.keys():
             names = ", ".join(sorted(odd))
             raise InputError(
-                f"because of filters, some systems have tasks of their own ({names}); choose one "
-                "filter"
+                "different filters were used, so some tasks exist only for some systems "
+                f"({names}); choose one filter"
             )
     tasks = {name: [table for side in sides for table in side.tasks[name]] for name in first.tasks}
     # Questions and answers of different systems cannot be compared.
@@ -565,7 +567,7 @@ def _corrected(
     for task, tables in tasks.items():
         named = people.get(task, people.get(""))
         if named is None:
-            what = f"has no scores of task {task!r}; it has {', '.join(map(shown, people))}"
+            what = f"has no scores of task {task!r}, only of {', '.join(map(shown, people))}"
             raise InputError(what, argument="human")
         # Systems that are not paired have one table each.
         metrics = distinct(table.metric.name for table in tables)
@@ -587,18 +589,18 @@ def _unlike_people(
     names, known = ", ".join(metrics), people[0].systems
     if len(people) > 1:
         theirs = ", ".join(table.metric.name for table in people)
-        must = f"must be people's scores for one metric; they are for {theirs}"
-        return f"{must}, and the judge's for {names}; give one metric"
+        must = f"must be people's scores for one metric, but they are for {theirs}"
+        return f"{must} (the judge's are for {names}); choose one metric"
     if len({table.metric.higher_is_better for table in tables}) > 1:
-        must = "needs judges whose scores have the same direction"
-        return f"{must}, but {names} differ; give one metric"
+        must = "requires judges whose scores have the same direction"
+        return f"{must}, but {names} differ; choose one metric"
     for metric in (table.metric for table in (*tables, *people)):
         if not isinstance(metric, Mean):
-            return f"needs a mean of scores, but {metric.name} is not one"
+            return f"requires a mean of scores, but {metric.name} is not one"
     for system in chain.from_iterable(table.systems for table in tables):
         if system not in known:
-            said = f"has no scores of {system!r}; it has {', '.join(known)}"
-            how = "give one row per item and system (id,system,score), or one column per system"
+            said = f"has no scores of {system!r}, only of {', '.join(map(repr, known))}"
+            how = "use one row per item and system (id,system,score), or one column per system"
             return said if len(known) > 1 else f"{said}; {how}"
     return ""
 
@@ -617,7 +619,7 @@ def _judged(
     known = [i for i, item in enumerate(people.segment_ids) if item in places]
     if not known:
         raise InputError(
-            "and the logs have no item in common: the first ids are "
+            "and the logs have no items in common; their first ids are "
             f"{shown(people.segment_ids[0])} and {shown(table.segment_ids[0])}",
             argument="human",
         )
@@ -653,7 +655,7 @@ def _refuse_for_battles(given: Mapping[str, Any]) -> None:
     """Raise for options that only work with scores of items, such as labels by place."""
     for name, value in given.items():
         if value is not None and not (name in ("groups", "strata", "by") and _names_in(value)):
-            what = "is for scores of items, but these are battles; leave it out"
+            what = "applies only to scores of items, but these are battles; leave it out"
             raise InputError(what, argument=name)
 
 

@@ -319,7 +319,7 @@ class Log(Result):
             elif is_higher is not None and metric.higher_is_better is not is_higher:
                 better = "higher" if metric.higher_is_better else "lower"
                 what = f"{one.key}, which is {metric.name}"
-                raise InputError(f": {what}, is better {better}", argument="directions")
+                raise InputError(f": {what}, is better when {better}", argument="directions")
             is_directed = one.is_directed or is_higher is not None
             rows.append(replace(one, metric=metric, is_directed=is_directed))
         return replace(self, rows=tuple(rows))
@@ -409,7 +409,9 @@ def log_of(
             raise InputError(f"{path} has {one.key} of {one.system} twice")
         with np.errstate(over="ignore"):
             if not np.all(np.isfinite(np.nansum(one.values, axis=0, dtype=np.float64))):
-                raise InputError(f"{path}, {one.key}: scores are so large that their sum overflows")
+                raise InputError(
+                    f"{path}, {one.key}: the scores are so large that their sum overflows"
+                )
         # A deliberately unscored answer is (0, 0) in a mean.
         is_mean = isinstance(one.metric, Mean)
         if np.any(np.nan_to_num(one.values)) if is_mean else not np.all(one.is_gone):

@@ -185,7 +185,7 @@ def shared_tasks(
             task = Argument("task", largest.task)
             example = (" at a time, such as ", task, f" (of {n} systems)")
         raise InputError(
-            f"the systems have no task and metric in common: {first_few(lines)}; choose one ",
+            f"the systems have no task and metric in common: {first_few(lines)}. Choose one ",
             Argument("task"),
             *example,
             ", or ",
@@ -194,8 +194,8 @@ def shared_tasks(
         )
     if missing != "intersect":
         raise InputError(
-            f"all systems must have the same tasks and metrics, but {first_few(lines)}; "
-            "choose with ",
+            f"all systems must have the same tasks and metrics, but {first_few(lines)}. Choose "
+            "with ",
             *(Argument("task"), ", ", Argument("metric"), " or ", Argument("systems")),
             ", or compare only the shared items with ",
             Argument("missing", "intersect"),
@@ -345,7 +345,8 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
             has_shared = np.any((pivot.is_there & ~pivot.is_gone).all(axis=0))
             available = Argument("missing", "available")
             raise InputError(
-                f"{path}, {pivot.key}: {what}; complete it, or compare the existing scores with ",
+                f"{path}, {pivot.key}: {what}. Complete the log, or compare the existing scores "
+                "with ",
                 Argument("missing", "intersect"),
                 *((", or means with ", available) if np.all(pivot.is_there) else ()),
                 *(_FAILING if np.any(pivot.is_gone) and _are_binary(pivot) else ()),
@@ -402,12 +403,12 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
         notes.append(Note("limited", f"{pivot.key}: the runs were limited to {n}"))
     if not np.any(is_asked):
         raise InputError(
-            f"{pivot.key}: the systems were limited to different items, and have none in common; ",
+            f"{pivot.key}: the systems were limited to different items and have none in common; ",
             *_UNPAIRED,
         )
     if not np.any(pivot.is_there.all(axis=0)):
         firsts = ", ".join(f"{part.items.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
-        what = f"no item is in the logs of all systems: ids begin with {firsts}"
+        what = f"no item is in the logs of all systems; the first ids are {firsts}"
         what += _written_otherwise(*(part.items.ids for part in pivot.parts[:2]))
         raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
     return is_asked
@@ -422,8 +423,8 @@ def _written_otherwise(ids: Iterable[str], others: Iterable[str]) -> str:
     known = {_BLANKS_AND_ZEROS.sub("", other).casefold(): other for other in others}
     for name in ids:
         if (other := known.get(_BLANKS_AND_ZEROS.sub("", name).casefold(), name)) != name:
-            how = "write ids in one way: they differ in zeros in front, blanks or case"
-            return f"; {name!r} and {other!r} may be the same item, then {how}"
+            how = "write ids in the same way (they differ only in leading zeros, spaces or case)"
+            return f"; if {name!r} and {other!r} are the same item, {how}"
     return ""
 
 
@@ -436,9 +437,8 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
                 f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
                 f"{int(np.sum(is_asked)):,} are missing in the log of {part.rows.system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])})"
-                f"{_written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}; complete it, "
-                "or compare "
-                "only the shared items with ",
+                f"{_written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}. "
+                "Complete the log, or compare only the shared items with ",
                 Argument("missing", "intersect"),
             )
 
@@ -452,8 +452,8 @@ def same_items(
     sizes = ", ".join(f"{table.n_segments:,} of {table.metric.name}" for table in tables)
     if missing != "intersect":
         raise InputError(
-            f"{task or 'the metrics'}: there are {sizes}; compare metrics of the same items, or "
-            "the common items with ",
+            f"{task or 'the metrics'} must have the same items for all metrics, but there are "
+            f"{sizes}. Use metrics with the same items, or compare only the shared items with ",
             Argument("missing", "intersect"),
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
@@ -510,8 +510,8 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
     refused = [kind for kind in kinds if kind not in allowed]
     if refused:
         raise InputError(
-            f"the systems were run with different settings: {first_few(lines)}; run them with the "
-            "same settings, or accept it with ",
+            f"the systems were run with different settings: {first_few(lines)}. Run them with "
+            "the same settings, or accept the difference with ",
             Argument("allow_changes", kinds),
         )
     said = (

@@ -41,8 +41,8 @@ def epochs_of(given: str | Sequence[str] | None) -> tuple[str, ...]:
         as_trials(way)
     if len(ways) > 1 and (len(set(ways)) < len(ways) or "runs" in ways):
         raise InputError(
-            f"must be one way to count answers, or several different ones without 'runs', got "
-            f"{', '.join(ways)}",
+            "must be one way to count answers, or several different ways that do not include "
+            f"'runs', got {', '.join(ways)}",
             argument="epochs",
         )
     return ways
@@ -116,7 +116,7 @@ def as_trials(epochs: object, score: str = "") -> Trials | None:
     if (metric := trials_named(epochs, score)) is not None:
         return metric
     raise InputError(
-        f"must be one of {', '.join(EPOCHS)}, with a number for K, as in pass^4; got "
+        f"must be one of {', '.join(EPOCHS)} (with a number for K, such as pass^4), got "
         f"{shown(epochs, 60)}",
         argument="epochs",
     )
@@ -170,8 +170,8 @@ def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
                 raise InputError(
                     f"{rows.path}, {rows.key}: ",
                     Argument("epochs", "runs"),
-                    f" needs the same answers (numbers and runs) for every item, got {n} to "
-                    f"{most}; average them with ",
+                    " requires the same answers (numbers and runs) for every item, but there "
+                    f"are {n} to {most}; average them with ",
                     Argument("epochs", "mean"),
                 )
             # The runs of each item side by side, (N K, k) -> (N, K k).
@@ -212,9 +212,9 @@ def _counted(items: ItemScores, metric: Trials) -> ItemScores:
     except InputError as error:
         short = ids[int(np.flatnonzero(repeats[:, 0] < metric.fewest)[0])]
         of_item = np.array([name == short for name in items.rows.items.ids])
-        advice = "; if a trial crashed, keep its row in the file without a score and use "
+        advice = "; if a trial crashed, keep its row without a score in the file and pass "
         if n_gone := int(np.sum(of_item & items.rows.is_gone)):
-            advice = f"; count {counted(n_gone, 'trial')} without a score as failed with "
+            advice = f"; to count {counted(n_gone, 'trial')} without a score as failed, pass "
         where = f"{items.rows.path}, {items.rows.key}: "
         raise InputError(where, *error.parts, advice, Argument("missing", "failure")) from None
     return items._replace(values=values, repeats=None)
@@ -297,9 +297,9 @@ class Pivot(NamedTuple):
             check_count(names, argument, "label", len(self.ids), self.called[0])
         elif any(np.any(np.diff(part.rows.items.order) < 0) for part in self.parts):
             raise InputError(
-                f"has labels by place, but items have names ({shown(self.ids[0])}), and their "
-                f"order in {self.parts[0].rows.path or 'the log'} is different; give the name of "
-                "a label, such as a column",
+                f"is a list of labels, but items have names ({shown(self.ids[0])}), and their "
+                f"order in {self.parts[0].rows.path or 'the log'} is different. Pass the name of "
+                "a label, such as a column.",
                 argument=argument,
             )
         return self._replace(labels={**self.labels, name: names})
@@ -339,8 +339,8 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
         if _REDUCED.fullmatch(one.key.filter):
             raise InputError(
                 (
-                    f"{one.path}, {one.key} has one score for several answers; for the single "
-                    "answers give "
+                    f"{one.path}, {one.key} has one score for several answers; to use the single "
+                    "answers, pass "
                 ),
                 Argument("filter", "mean"),
             )
@@ -370,7 +370,8 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
         raise InputError(
             f"{key}: ",
             Argument("epochs", "runs"),
-            f" needs the same number of answers for all systems, got {counts}; average them with ",
+            f" requires the same number of answers for all systems, got {counts}; average them "
+            "with ",
             Argument("epochs", "mean"),
         )
     if parts[0].n_runs > 1:
@@ -477,8 +478,8 @@ def _check_directed(rows: Iterable[Sequence[Rows]]) -> None:
     if unknown:
         names = dict.fromkeys(same[0].key.metric for same in unknown)
         raise InputError(
-            f"{unknown[0][0].path}: evalstats cannot tell if higher or lower values "
-            f"of {', '.join(names)} are better; give ",
+            f"{unknown[0][0].path}: evalstats does not know whether higher or lower values of "
+            f"{', '.join(names)} are better; pass ",
             Argument("directions", dict.fromkeys(names, "higher")),
             ", or ",
             Argument("directions", dict.fromkeys(names, "lower")),

@@ -111,7 +111,8 @@ def _read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     are_read = [isinstance(one, Log) for one in logs]
     if wanted.columns and all(are_read):
         raise InputError(
-            "is for tables that are not read yet; give it to read_log", argument="columns"
+            "applies only to tables that have not been read yet; pass it to read_log",
+            argument="columns",
         )
     parts = [_read(one, wanted) for one in logs]
     rows = [row for log in parts for row in log.rows]
@@ -146,9 +147,9 @@ def _read(log: Any, wanted: Wanted) -> Log:
         is_arena = columns_of_battles(names) is not None or arenas.are_named(wanted.columns)
         return arenas.read_frame(log, wanted) if is_arena else tables.read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
-        raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
+        raise InputTypeError(f"path must be a path or a data frame, got {type(log).__name__}")
     if not str(log):
-        raise InputError("path is empty; give a file or a folder")
+        raise InputError("path is empty; pass a file or a folder")
     source, path = Source(Path(log)), str(log)
     kind = next((one for one in FORMATS if one.is_ours(source)), None)
     if kind in (None, tables.TABLE) and arenas.are_named(wanted.columns):
@@ -157,7 +158,8 @@ def _read(log: Any, wanted: Wanted) -> Log:
         raise _unknown(path, source)
     if wanted.columns and kind not in (tables.TABLE, arenas.ARENA):
         raise InputError(
-            f"is for tables of scores, but {path} is a log of {kind.name}", argument="columns"
+            f"applies only to tables of scores, but {path} is a log of {kind.name}",
+            argument="columns",
         )
     try:
         whole = kind.read(source, wanted)
@@ -169,11 +171,13 @@ def _read(log: Any, wanted: Wanted) -> Log:
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(
             f"{path} does not have the structure of {kind.name} ({type(error).__name__}: "
-            f"{error}); write it again, or report it if the file is complete"
+            f"{error}); write the file again, or report this if the file is complete"
         ) from error
     if not whole.rows and not any(wanted[:3]):
         why = first_few(whole.skipped) or "no item has a score"
-        raise InputError(f"{path} holds no scores that can be read as {kind.name}: {why}")
+        raise InputError(
+            f"{path} contains no scores that can be read as {kind.name}, because {why}"
+        )
     return whole
 
 
@@ -190,21 +194,21 @@ def _unknown(path: str, source: Source) -> InputError:
         if inner := next((one for one in FORMATS if one.is_ours(part)), None):
             is_table = inner == tables.TABLE
             what = "tables" if is_table else f"logs of {inner.name}"
-            whose = "each is one system, unless it has columns 'system' and 'task'"
+            whose = "each counts as one system, unless it has columns 'system' and 'task'"
             return InputError(
-                f"{path} is a folder; give {what} as files, such as "
+                f"{path} is a folder; pass {what} as files, such as "
                 f"{part.path}{f'; {whose}' if is_table else ''}"
             )
     formats = ", ".join(one.name for one in FORMATS)
-    return InputError(f"{path} does not have one of the known formats: {formats}")
+    return InputError(f"the format of {path} is unknown; evalstats reads {formats}")
 
 
 def _named(log: Log, name: str) -> Log:
     """Return the log of one system under another name."""
     if len(log.systems) > 1:
         raise InputError(
-            f"name is for one system, but {log.path} has {len(log.systems)}, which already have "
-            "names"
+            f"name applies only to a log with one system, but {log.path} has {len(log.systems)}, "
+            "which already have names"
         )
     return log.renamed({log.systems[0]: label(name, "name")})
 
@@ -227,9 +231,11 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
     elif isinstance(logs, Sequence):
         names, sources = [""] * len(logs), list(logs)
     else:
-        raise InputTypeError(f"logs must be a path, a Log, or several, got {type(logs).__name__}")
+        raise InputTypeError(
+            f"logs must be a path or a Log, or several of them, got {type(logs).__name__}"
+        )
     if not sources:
-        raise InputError("logs is empty; give at least one")
+        raise InputError("logs is empty; pass at least one log")
     parts = list(zip(names, _read_all(sources, wanted), strict=True))
     left_out = tuple(
         line
@@ -249,16 +255,16 @@ def as_runs(logs: Sequence[Log]) -> Log:
         return logs[0]
     if len({log.path for log in logs}) < len(logs):
         raise InputError(
-            f"{logs[0].path} is given more than once; give a different log for each run"
+            f"{logs[0].path} is passed more than once; pass a different log for each run"
         )
     by_key = [{one.key: one for one in log.rows} for log in logs]
     rows = []
     for key in dict.fromkeys(chain.from_iterable(by_key)):
         if gone := [log.path for log, known in zip(logs, by_key, strict=True) if key not in known]:
-            raise InputError(f"{gone[0]} has no scores of {key}, but other runs of the system have")
+            raise InputError(f"{gone[0]} has no scores of {key}, but other runs of the system do")
         parts = [known[key] for known in by_key]
         if again := [part.path for part in parts if len(part.items.epochs)]:
-            raise InputError(f"{again[0]} has several answers per item; give it as a single log")
+            raise InputError(f"{again[0]} has several answers per item; pass it as a single log")
         rows.append(_run_after_run(parts))
     return replace(logs[0], rows=tuple(rows), group_scores={}, skipped=())
 
@@ -337,7 +343,7 @@ def distinguished(logs: list[Log]) -> list[Log]:
     if len(set(paths)) < len(paths):
         first = logs[again[0]]
         raise InputError(
-            f"{first.path} is given more than once; name the logs: {{'one': ..., 'two': ...}}"
+            f"{first.path} is passed more than once; name the logs: {{'one': ..., 'two': ...}}"
         )
     renamed = list(logs)
     for i, name in zip(again, differing(paths), strict=True):

@@ -96,7 +96,7 @@ class Items:
             twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
             raise InputError(
                 f"{where} has {counted(len(twice), 'item')} more than once, for example "
-                f"{', '.join(map(shown, twice[:3]))}; a log must have each item once"
+                f"{', '.join(map(shown, twice[:3]))}; a log must contain each item only once"
             )
         for name, values in labels.items():
             check_names(values, f"{where}: labels {label(name, 'names of labels')!r}")

@@ -159,7 +159,7 @@ def read_json(path: Path) -> Json:
     with readable(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise InputError(f"{path} has more than {MOST_BYTES:,} bytes; give a part of it")
+        raise InputError(f"{path} has more than {MOST_BYTES:,} bytes; split it")
     return parsed(data, str(path))
 
 
@@ -190,7 +190,7 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
                 yield lines
     except UnicodeDecodeError as error:
         if not n_lines and error.object[:2] in UTF16:
-            raise InputError(f"{path} is UTF-16: save it as UTF-8") from None
+            raise InputError(f"{path} is encoded as UTF-16; save it as UTF-8") from None
         at = f"byte 0x{error.object[error.start]:02x} after line {n_lines}"
         raise InputError(f"{path} is not UTF-8: {at}") from None
 
@@ -206,7 +206,7 @@ def parsed(data: bytes, where: str) -> Json:
     except RecursionError:
         raise InputError(f"{where} is nested too deeply to be a log") from None
     except ValueError as error:  # also not UTF-8, or a number with too many digits
-        raise InputError(f"{where} is not JSON, or cut short: {error}") from None
+        raise InputError(f"{where} is not JSON, or was cut short: {error}") from None
 
 
 @contextmanager
@@ -216,11 +216,11 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         archive = zipfile.ZipFile(path)
     # The exceptions of Python's readers depend on the damage.
     except Exception as error:
-        raise InputError(f"{path} is not a zip file, or cut short: {error}") from None
+        raise InputError(f"{path} is not a zip file, or was cut short: {error}") from None
     with archive:
         names = archive.namelist()
         if len(set(names)) < len(names):
-            raise InputError(f"{path} is refused: it has members of the same name")
+            raise InputError(f"{path} is refused, because several members have the same name")
         yield archive
 
 
@@ -229,7 +229,8 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
     entry, where = archive.getinfo(name), f"{archive.filename}, {name}"
     if entry.file_size > min(MOST_BYTES, _MOST_RATIO * entry.compress_size + 1000):
         raise InputError(
-            f"{where} is refused: it declares {entry.file_size:,} bytes in {entry.compress_size:,}"
+            f"{where} is refused, because its {entry.compress_size:,} bytes would expand to "
+            f"{entry.file_size:,}"
         )
     n_most, stored = entry.file_size + 1, copy(entry)
     is_zstd = entry.compress_type == _ZSTD and sys.version_info < (3, 14)
@@ -248,13 +249,13 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
             data = bytes(packed.read(n_most))
     except ImportError as error:
         raise MissingExtraError(
-            f"{where} is compressed with zstd, which Python reads from 3.14 on: "
-            f"pip install '.[inspect]'"
+            f"{where} is compressed with zstd, which Python can read only from version 3.14; pip "
+            "install '.[inspect]'"
         ) from error
     except Exception as error:
         raise InputError(f"{where} is damaged: {error or type(error).__name__}") from None
     if len(data) != entry.file_size or zlib.crc32(data) != entry.CRC:
-        raise InputError(f"{where} is damaged: it does not have its declared number of bytes")
+        raise InputError(f"{where} is damaged, because its size is not the declared size")
     return parsed(data, where)
 
 

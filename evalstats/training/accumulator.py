@@ -195,8 +195,8 @@ class Accumulator:
             kinds = {None if ids is None else ids.dtype.kind for _, ids, *_ in together}
             if len(kinds) > 1:
                 raise InputError(
-                    "ids must be given for all segments or for none, and be all integers or all "
-                    "strings; these differ from the ids collected before"
+                    "ids must be passed either for all segments or for none, and be all "
+                    "integers or all strings; these differ from the ids collected before"
                 )
             # One assignment: after an interruption, all or nothing of a batch is there.
             self._blocks = together

@@ -76,7 +76,10 @@ BAD = [
     (TestCase(response="a"), "expected_response (expected_text in version 0.1) is missing"),
     (TestCase(response="a", expected_text=[]), "expected_text is empty, so the item has no"),
     (TestCase(response="a", expected_text=["a", 3]), "expected_text must be a string or a list"),
-    (TestCase("a", expected_text="a", expected_response="b"), "pass either expected_text or expected_r"),
+    (
+        TestCase("a", expected_text="a", expected_response="b"),
+        "pass either expected_text or expected_r",
+    ),
     ({"response": "a", "reference": "a"}, "is missing; the keys are response, reference"),
     ("a", "expected a TestCase or a dict, got str"),
 ]
@@ -99,7 +102,7 @@ def test_one_bad_item_does_not_lose_the_batch():
     assert "2 items; 7 left out: item 1: response must be a string" in reason
     score, reason = corpus([TestCase("a", "a"), None], smooth="method6")
     assert math.isnan(score)
-    assert reason.startswith("method6 needs a match of three tokens")
+    assert reason.startswith("method6 requires a match of three tokens")
     assert corpus([None])[1].startswith("no item can be scored; 1 left out: item 0: expected")
 
 

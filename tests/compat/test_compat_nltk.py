@@ -176,7 +176,7 @@ def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
     (ours.sentence_bleu, ([["a"]], None), es.InputTypeError, "^hypothesis must be a list"),
     (ours.sentence_bleu, ([["a"]], ["a"], ()), es.InputError, "weights is empty"),
     (ours.sentence_bleu, ([list("abc")], list("abc"), (0.5, 0.5), ours.SmoothingFunction().method6),
-     AssertionError, "three orders; got the"),
+     AssertionError, "three orders, got the"),
     (ours.sentence_bleu,
      ([list("cb")], list("cb"), ours.UNIFORM, ours.SmoothingFunction(k=0).method4),
      ZeroDivisionError, "a precision is infinite"),

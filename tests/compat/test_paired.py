@@ -136,7 +136,7 @@ def test_rounding_is_no_spread():
     (PERMUTATION, [], {}, "x1 is empty"),
     (PERMUTATION, [1, float("nan")], {}, r"x1\[1\] is nan"),
     (PERMUTATION, [[1], [2]], {}, r"x1 must have shape \(N,\)"),
-    (cohens_d, [1], {}, "x1 has 1 score a standard deviation needs at least t"),
+    (cohens_d, [1], {}, "x1 has 1 score, but a standard deviation requires at least two"),
     (cohens_d, X1, {"x2": [1]}, "x2 has 1 score"),
     (cohens_d_paired, [1], {"x2": [1]}, "x1 has 1 score"),
     (cohens_d_paired, [1, 2, 3], {}, "x1 and x2 must have the same length.*3 and"),

@@ -180,7 +180,12 @@ def test_sets_that_are_not_linked_are_refused():
     refuses(r"battles connect 2 groups of systems.*Pass the", es.arena, [*fixed(), *apart], **fast)
     with pytest.raises(es.InputError, match="2 groups of systems in only one direction"):
         es.arena([*fixed(), *apart, ("m1", "x1", "a")], **fast)
-    refuses("too few systems have both won and lost", es.arena, [("a", "b", "a"), ("b", "c", "a")], **fast)
+    refuses(
+        "too few systems have both won and lost",
+        es.arena,
+        [("a", "b", "a"), ("b", "c", "a")],
+        **fast,
+    )
 
 
 def test_resamples_without_finite_strengths_are_counted_and_have_one_step():
@@ -315,16 +320,22 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, refused):
             found = es.compare_logs(source, columns=names, groups="Q", **fast)
             assert scores(found) == pytest.approx(scores(expected), abs=1e-12)
     for named, message in (
-        (["left=model_a"], "needs columns model_a, model_b and winner, got .* --columns left=mod"),
-        (["left=model_a", "right=score"], "columns of battles must be model_a, model_b, winner or"),
+        (
+            ["left=model_a"],
+            "must have the columns model_a, model_b and winner, got .* --columns left=mod",
+        ),
+        (
+            ["left=model_a", "right=score"],
+            "columns for battles must assign the roles model_a, model_b, winner or",
+        ),
         (["left=model_a", "Left=model_b"], "has no column 'Left'; .* did you mean 'left'"),
     ):
         assert re.search(message, refused("compare", tmp_path / "arena.csv", "--columns", *named))
 
 
 @cases(
-    (("--human", "people.csv"), "--human is for scores of items, but these are battles;"),
-    (("--epochs", "pass^2"), "--epochs is for scores of items, but these are battles;"),
+    (("--human", "people.csv"), "--human applies only to scores of items, but these are battles;"),
+    (("--epochs", "pass^2"), "--epochs applies only to scores of items, but these are battles;"),
     (("--unpaired",), "--unpaired requires the statistics of every segment, but a BattleTable"),
 )
 def test_options_of_items_are_refused_of_battles(arguments, message, path, tmp_path, refused):

@@ -177,7 +177,7 @@ def test_answers_where_less_is_better_are_turned(tmp_path, agents):
 
 
 @cases(
-    ({"a": [1, 0], "b": [1, 1]}, es.Mean("m"), "cases requires several trials each,"),
+    ({"a": [1, 0], "b": [1, 1]}, es.Mean("m"), "cases requires several trials per"),
     ({"a": [[1], [0]], "b": [[1], [1]]}, es.PassAll(1), "cases requires several"),
     ({"a": [[1, 2], [0, 3]], "b": [[1, 1], [2, 2]]}, es.Mean("m"), "of 1 .right. or 0"),
 )

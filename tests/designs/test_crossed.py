@@ -151,7 +151,7 @@ def test_shares_are_counted_and_lost_answers_never_make_a_limit_higher():
     (lambda: es.compare(table(), groups={**BOTH, "rater": 0 * RATERS}),
      "at least 2 raters are required to estimate uncertainty, got 1"),
     (lambda: es.compare(table(), groups={**BOTH, "rater": RATERS[1:]}),
-     "label 'rater': groups contains 239 labels for 240 segments"),
+     "label 'rater': groups has 239 labels for 240 segments"),
     (lambda: es.power(table(), groups=NAMES), r"power accepts one label per segment, got two \(prompt"),
     (lambda: es.compare(table(), groups={"A": BOTH, "B": BOTH}, paired=False),
      "paired=False accepts one label per segment"),

@@ -438,7 +438,7 @@ def test_tables_that_do_not_fit_are_told(examples_folder, tmp_path):
     path = tmp_path / "other.csv"
     for content, message in (
         (["system,segment,correct", "base,1,1", "base,2,0"], "has no scores of 'tuned'"),
-        (other_items, "no item in common"),
+        (other_items, "no items in common"),
     ):
         path.write_text("\n".join(content))
         refuses(message, es.compare_logs, answers, metric="correct", human=path)
@@ -677,7 +677,7 @@ def test_several_metrics_of_logs_are_several_judges(tmp_path, paired):
     expected, _ = judged_by(judges, human, es.Mean("first + second"), baseline="A", paired=paired)
     assert found["B"] == expected["B"]
     with pytest.raises(
-        es.InputError, match="needs judges whose scores have the same direction, but"
+        es.InputError, match="requires judges whose scores have the same direction, but"
     ):
         es.compare_logs(path, human="people", directions={**up, "second": "lower"}, **asked)
 

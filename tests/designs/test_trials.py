@@ -187,12 +187,12 @@ def test_several_k_are_metrics_of_the_same_items(tmp_path, typed):
 
 
 @cases(
-    (["pass^2", "pass^2"], "1,1", "different ones without 'runs', got pass.2, pass.2"),
-    (["pass^2", "runs"], "1,1", "different ones without 'runs', got pass.2, runs"),
+    (["pass^2", "pass^2"], "1,1", "different ways that do not include .runs., got pass.2, 2"),
+    (["pass^2", "runs"], "1,1", "different ways that do not include .runs., got pass.2, runs"),
     (4, "1,1", "epochs must be a list of words, got int"),
     ("pass^5", "1,1", r"item 'task 0' has 4 trials, but reward pass\^5 requires at least 5"),
     ("pass^2", "1,0.5", r"epochs='pass\^2' counts the answers with a score of 1, but scores of"),
-    ("passes", "1,1", r"epochs must be one of mean, runs, pass\^K, .*; got 'passes'"),
+    ("passes", "1,1", r"epochs must be one of mean, runs, pass\^K, .*, got 'passes'"),
 )
 def test_answers_that_are_no_trials_are_refused(epochs, scores, message, tmp_path):
     one, two = scores.split(",")

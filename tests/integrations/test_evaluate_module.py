@@ -68,5 +68,5 @@ def test_one_segment_is_too_few():
 
 def test_without_evaluate_it_says_what_to_install(monkeypatch):
     hide(monkeypatch, "evaluate")
-    with pytest.raises(es.MissingExtraError, match=r"needs evaluate: pip install evaluate$"):
+    with pytest.raises(es.MissingExtraError, match=r"requires evaluate: pip install evaluate$"):
         loaded()

@@ -110,7 +110,9 @@ def test_bad_options_are_refused_when_the_metric_is_made(interval):
 
 @pytest.mark.parametrize("gone", [None, float("nan")])
 def test_a_sample_without_a_cluster_is_named(interval, gone):
-    text = "cluster must be a key of every sample's metadata; sample 1 has no 'passage'"
+    text = (
+        "cluster must be a key in the metadata of every sample, but sample 1 has no key 'passage'"
+    )
     for rows in (scores("CIC", passage=["a", gone, "b"]), scores("CIC")[1:]):
         refuses(text, interval(cluster="passage"), rows)
 
@@ -118,5 +120,5 @@ def test_a_sample_without_a_cluster_is_named(interval, gone):
 def test_without_inspect_it_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, NAME, raising=False)
     hide(monkeypatch, "inspect_ai")
-    with pytest.raises(es.MissingExtraError, match=r"needs inspect-ai: pip install inspect-ai$"):
+    with pytest.raises(es.MissingExtraError, match=r"requires inspect-ai: pip install inspect-ai$"):
         importlib.import_module(NAME)

@@ -135,7 +135,7 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
             **{"n-samples": {}},
             results={"qa": {"acc,none": 1.0, "acc_stderr,none": 0.1}},
         ),
-        "a standard error needs at least 2 items, got 1",
+        "a standard error requires at least 2 items, got 1",
     ),
 )  # fmt: skip
 def test_what_cannot_be_said_is_not_said(change, words, results):

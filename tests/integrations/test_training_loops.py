@@ -44,7 +44,7 @@ def test_a_loop_logs_saves_and_stops(sample, tmp_path):
     ]  # fmt: skip
     assert list(tmp_path.iterdir()) == [path]
     path.write_text("{", encoding="utf-8")
-    refuses("must hold the state of a monitor, got JSONDecodeErr", run, 1, 2)
+    refuses("must contain the state of a monitor .JSONDecodeErr", run, 1, 2)
 
 
 def test_a_step_that_is_evaluated_again_is_no_check(sample):
@@ -131,7 +131,7 @@ def test_token_ids_are_decoded_and_other_predictions_refused(hugging_face):
     for predictions in (rows, (rows, None)):
         assert hugging_face.decoded(predictions, Letters()) == ["ab", "c"]
     assert hugging_face.decoded(rows, len) == 2
-    with pytest.raises(es.InputError, match="use Seq2SeqTrainer with predict_with_generate=True"):
+    with pytest.raises(es.InputError, match="Use Seq2SeqTrainer with predict_with_generate=True"):
         hugging_face.decoded(np.zeros((1, 4, 12)), Letters())
     with pytest.raises(es.InputTypeError, match="tokenizer or a function, got str"):
         hugging_face.decoded(rows, "tokenizer")
@@ -264,9 +264,7 @@ def test_a_trainer_of_two_processes_is_watched(hugging_face):
     with pytest.warns(UserWarning, match="64 rows of several processes are not scored"):
         assert evaluated(others, 64, loader) == {}
     arguments.metric_for_best_model = "eval_chrf2_best_step"
-    with pytest.raises(
-        es.InputError, match="which is not logged; its name is 'eval_chrf_best_step'"
-    ):
+    with pytest.raises(es.InputError, match="which is not logged; use 'eval_chrf_best_step'"):
         watch.on_train_begin(arguments, state, control)
 
 
@@ -283,7 +281,7 @@ def test_a_classifier_needs_no_decode(hugging_face):
     assert (check.score, check.basis.interval) == (0.75, "wilson")
     with pytest.raises(es.InputError, match=r"logits of shape \(N, classes\) .* got \(4, 2\) and"):
         hugging_face.decoded(logits, None, labels[:3])
-    with pytest.raises(es.InputTypeError, match="decode is None; chrF2 needs a tokenizer"):
+    with pytest.raises(es.InputTypeError, match="decode is None, but chrF2 requires a tokenizer"):
         hugging_face.LabelledSet(["a"], es.CHRF(), None, None)
 
 
@@ -309,5 +307,5 @@ def test_what_keeps_checkpoints_has_the_name_that_is_logged():
         for key in (*keys, "eval_loss", "loss", None, "eval_mine_bleu", "sacrebleu_best_step"):
             check_kept_by(key, monitor)
     monitor = es.Monitor(["a", "b"], es.CHRF())
-    with pytest.raises(es.InputError, match="not logged; its name is 'eval_chrf_best_step'"):
+    with pytest.raises(es.InputError, match="not logged; use 'eval_chrf_best_step'"):
         check_kept_by("eval_chrf2_best_step", monitor)

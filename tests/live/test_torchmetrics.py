@@ -123,7 +123,7 @@ def test_a_bad_batch_changes_nothing(sample, score):
     found = score("wer")
     found(["a b"], ["a c"], ids=[4])
     cases = [
-        ((["a"], ["a"]), "ids must be given for all segments or for none"),
+        ((["a"], ["a"]), "ids must be passed either for all segments or for none"),
         ((["a"], ["a"], ["x"]), "ids must be integers, .* got strings"),
         ((["a"],), "references is None"),
     ]

@@ -151,7 +151,7 @@ def test_filters_are_tables_of_their_own(tmp_path):
     (lambda r: r[0].pop("doc_id"), "line 1 has no 'doc_id'"),
     (lambda r: r[1].pop("acc"), "line 2 has no 'acc'"),
     (lambda r: r[1].update(acc="yes"), "line 2: acc must be numbers, got 'yes'"),
-    (lambda r: r[1].update(acc=math.inf), "acc: scores are so large"),
+    (lambda r: r[1].update(acc=math.inf), "acc: the scores are so large"),
     (lambda r: r[1].update(filter=[]), "does not have the structure of lm-evaluation-harness"),
 )
 def test_lines_that_are_damaged_are_named(change, words, tmp_path):
@@ -256,8 +256,8 @@ def test_aggregations_are_metrics_of_sums(aggregation, metric, rows, stated, exp
 @cases(
     ("median", "score", [1, 2, 9], 2, "a median is not a function of sums"),
     ("bypass", "bypass", [None, None], 999, "nothing was scored"),
-    ("mean", "acc", [[1], [0]], 0.5, r"its rows should be numbers, but are like \[1\]"),
-    (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but are like 'text'"),
+    ("mean", "acc", [[1], [0]], 0.5, r"its rows should be numbers, but some are \[1\]"),
+    (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but some are .text'"),
     (None, "brier_score", [[0, "[0.1 ... 0.9]"]], 1, "should be .gold class, probabilities"),
     (None, "f1", [[0, 2], [1, 1]], 1, "its labels are not 0 and 1"),
     ("def worst(items):\n  return min(items)", "score", [1, 2, 9], 1,
@@ -266,7 +266,7 @@ def test_aggregations_are_metrics_of_sums(aggregation, metric, rows, stated, exp
      "matches several metrics: accuracy, macro-F1, weighted-F1, MCC, kappa, balanced accuracy, F1"),
     ("def x(items)", "score", [1, 2], None, "aggregated by x, and there is no reported score"),
     (None, "unheard", [1, 2, 9], 2,
-     "aggregation is not in the log.* the rows give 4 as unheard.* has 2"),
+     "aggregation is not in the log: unheard of the rows is 4.* reports 2"),
 )  # fmt: skip
 def test_what_is_no_function_of_sums_is_named(aggregation, metric, rows, stated, words, tmp_path):
     lines = [line(i, {"acc_there": 1.0, metric: row}, i) for i, row in enumerate(rows)]

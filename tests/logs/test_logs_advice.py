@@ -120,7 +120,7 @@ SITUATIONS = {
     "log cut short": lambda folder: errored(folder, error=False),
     "simulations without a reward": tau2,
     "tasks of one": harness,
-    "no item in common": other_items,
+    "no items in common": other_items,
     "metrics of other items": unlike_metrics,
     "more answers of one": answers,
     "prompts": prompts,

@@ -174,7 +174,7 @@ def test_what_passes_says_the_direction(scores, threshold, passes, higher, tmp_p
         case["metricsData"][0]["success"] = success
     log = es.read_log(written(tmp_path / "x.json", content), metric="Tone")
     if higher is None:
-        refuses("if higher or lower values of Tone are better", dict, log.tables)
+        refuses("whether higher or lower values of Tone are better", dict, log.tables)
     else:
         assert log.tables["", "Tone", ""].metric.higher_is_better is higher
 
@@ -455,7 +455,7 @@ WRONG = {
         (lambda c: c.append(c[0]), "line 7: another run begins; write each run to its own file"),
         (lambda c: c[3].pop("sample_id"), "line 4 has no 'sample_id'"),
         (lambda c: c[3]["data"].pop("correct"), "line 4, data has no 'correct'"),
-        (lambda c: c.__delitem__(slice(1, None)), "holds no scores that can be read as OpenAI evals"),
+        (lambda c: c.__delitem__(slice(1, None)), "contains no scores that can be read as OpenAI evals"),
     ],
     ("x.json", lambda: tau_trials([[1.0], [0.0]])): [
         (lambda c: c[1].update(trial=0), "has 1 item more than once"),
@@ -471,7 +471,7 @@ WRONG = {
         (lambda c: c["error_ids"].extend(["a-1", "a-1"]), "has 'a-1' twice in error_ids"),
         (lambda c: c.update(error_ids=3), "error_ids must be a list of instances, got 3"),
     ],
-    ("x.json", swe_report): [(lambda c: None, "x.json names no instances")],
+    ("x.json", swe_report): [(lambda c: None, "x.json does not list any instances")],
     ("annotations.json", lambda: annotations([1, 2])): [
         (lambda c: c[1].update(preference=3), "annotation 1, preference must be 0, or from 1 to 2, got 3"),
         (lambda c: c[1].pop("generator_2"), "annotation 1 has no 'generator_2'"),

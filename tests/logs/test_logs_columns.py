@@ -69,7 +69,7 @@ def test_named_scores_are_all_the_scores_and_keep_their_names(read):
     two = read(WIDE, columns={**NAMED, "mine": "score", "other": "score"})
     assert [key.metric for key in two.tables if key.metric] == ["mine", "other"]
     # As ever, a direction that no name says is asked for, and one that a name says is taken.
-    with pytest.raises(es.InputError, match="if higher or lower values of mine are better"):
+    with pytest.raises(es.InputError, match="whether higher or lower values of mine are better"):
         direction(read(WIDE, columns={**NAMED, "mine": "score"}))
     assert direction(read(WIDE.replace("mine", "TER"), columns={**NAMED, "TER": "score"})) is False
     ratio = {**NAMED, "mine": "numerator", "other": "denominator"}
@@ -80,7 +80,7 @@ def test_named_scores_are_all_the_scores_and_keep_their_names(read):
 
 def test_named_columns_say_whether_they_are_systems_or_metrics(read):
     text = "id,COMET,mine\n1,1,2\n2,3,5\n"
-    refuses("which may be systems or metrics", read, text)
+    refuses("which could be systems or metrics", read, text)
     metrics = read(text, columns=dict.fromkeys(["COMET", "mine"], "score"))
     assert [key.metric for key in metrics.tables] == ["COMET", "mine"]
     assert metrics.systems == ("scores",)
@@ -104,7 +104,8 @@ def test_named_columns_of_frames_and_of_several_logs():
     alone = es.estimate_logs(frame, **named, n_resamples=99).estimates
     assert [e.score for e in alone] == [e.score for e in expected.estimates]
     with pytest.raises(
-        es.InputError, match="columns is for tables that are not read yet; give it to read_log"
+        es.InputError,
+        match="columns applies only to tables that have not been read yet; pass it to read_log",
     ):
         joined(log, columns={"mine": "score"})
 
@@ -117,10 +118,10 @@ def test_named_columns_of_frames_and_of_several_logs():
     ({"mien": "score"}, r"columns: .*scores.csv has no column 'mien'; .* mean 'mine'\?"),
     ({"mine": "segment", "unit": "segment"},
      "columns: only one column can be the segment, got 'mine', 'unit'"),
-    ({"mine": "numerator"}, "columns must name a numerator and a denominator, or neither"),
+    ({"mine": "numerator"}, r"columns must name either both a numerator and a denominator \(the score is their ratio\) or neither"),
     ({"mine": "system_score", "other": "score"},
-     "columns: scores must be in columns of one kind, got 'score' and 'system_score'"),
-    ({"mine": "system_score", "who": "system"}, "none can name the 'system'"),
+     "columns: all columns of scores must have the same role, got 'score' and 'system_score'"),
+    ({"mine": "system_score", "who": "system"}, "no column can have the role 'system'"),
     ({"unit": "label"}, "has no column that names the segments"),
     ({"unit": "segment", "who": "score"}, "line 2: 'who' must be a number"),
 )  # fmt: skip
@@ -130,7 +131,9 @@ def test_columns_that_cannot_be_so_are_refused(columns, read):
 
 def test_columns_are_for_tables(tmp_path):
     path = log_files.written(tmp_path / "comet.json", log_files.comet_scored())
-    with pytest.raises(es.InputError, match=r"columns is for tables of scores, but .*COMET"):
+    with pytest.raises(
+        es.InputError, match=r"columns applies only to tables of scores, but .*COMET"
+    ):
         es.read_log(path, columns={"mine": "score"})
 
 
@@ -164,7 +167,10 @@ def test_a_column_of_tasks_names_the_items_if_no_other_column_does(read):
 
 def test_a_column_of_scores_is_not_offered_for_the_items(read):
     text = "system,task,passed\nA,x,1\nA,x,0\nB,x,1\nB,x,1\nA,y,1\nA,y,0\nB,y,1\nB,y,1\n"
-    said = r"add one, such as 'id'; or, if each task is an item, give columns=\{'task': 'segment'\} and"
+    said = (
+        r"add one, such as 'id'; or, if each task is an item, pass columns=\{'task': "
+        r"'segment'\} and"
+    )
     with pytest.raises(es.InputError, match=said):
         read(text)
 
@@ -212,16 +218,16 @@ def test_usual_names_of_columns_have_their_roles(header, n, read):
 
 
 @cases(
-    ("Results of May,,\nid,old,new\n1,2,3\n2,3,4", {}, "looks like a title; delete it"),
+    ("Results of May,,\nid,old,new\n1,2,3\n2,3,4", {}, "looks like a title. Delete it"),
     ("id,old,new\n1,74.5%,3.5%\n2,3%,4%", {}, "'old' has numbers such as '74.5%', .* as 74.5"),
     ("id;old;new\n1;74,5;3,5\n2;3,0;4,0", {}, "'old' has numbers such as '74,5', .* as 74.5"),
     ("id,new\n1,Yes\n2,no\n3,maybe", {"new": "score"},
      "line 4: 'new' must be one of yes, .*'maybe'"),
-    ("id,new\n1,2\n2,3", {"system": "new"}, "first, and then its role: columns={'new': 'system'}"),
+    ("id,new\n1,2\n2,3", {"system": "new"}, "its role, not the role to the column; pass columns={'new': 'system'}"),
     ("Part,Place,COMET\na,1,2\na,2,3\na,3,3\nb,1,4\nb,2,5", {},
      "columns={'Place': 'segment', 'Part': 'label'}"),
     ("id,system,draw,score\n" + "\n".join(f"{i},A,{j},{i}" for i in range(9) for j in range(2)), {},
-     "differ in 'draw': give columns={'draw': 'run'} if .* columns={'draw': 'epoch'} if"),
+     "differ in 'draw': pass columns={'draw': 'run'} if .* columns={'draw': 'epoch'} if"),
 )  # fmt: skip
 def test_a_table_that_cannot_be_read_is_refused_with_what_to_write(text, columns, message, read):
     refuses(message.replace("{", r"\{"), read, text, columns=columns or None)
@@ -231,7 +237,7 @@ def test_columns_of_systems_that_have_names_of_metrics_are_offered_as_systems(tm
     path = tmp_path / "scores.csv"
     path.write_text("id,old_score,new_score\n1,2,3\n2,3,3\n3,5,5\n", encoding="utf-8")
     columns = {"old_score": "system_score", "new_score": "system_score"}
-    refuses(rf"are systems, not metrics, give columns=\{columns!s}", es.compare_logs, path)
+    refuses(rf"are systems, not metrics, pass columns=\{columns!s}", es.compare_logs, path)
     options = {"columns": columns, "directions": {"score": "higher"}}
     assert es.compare_logs(path, **options).differences[0].difference == pytest.approx(1 / 3)
 

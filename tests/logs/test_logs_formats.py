@@ -54,7 +54,7 @@ def test_splits_and_perturbations_of_helm_are_filters(tmp_path):
     }
     assert log.skipped == ("HELM's counts that are not scores: num_bytes",)
     counted = es.read_log(tmp_path / "run", metric="num_*").tables
-    refuses("if higher or lower values of num_bytes are better", list, counted.values())
+    refuses("whether higher or lower values of num_bytes are better", list, counted.values())
 
 
 def test_trials_of_helm_are_averaged_or_runs(tmp_path):
@@ -80,7 +80,10 @@ def test_counts_weigh_as_in_helm_and_what_is_missing_is_said(tmp_path):
     found = es.read_log(written(path, records[:2]), metric="f1").incomplete.values()
     assert list(found) == ["the log reports 3 instances, but has 2; 1 of 2 scores is missing"]
     records[0]["stats"] *= 2
-    refused(written(path, records), "instance 0 has .*: f1 again; a log has each item once")
+    refused(
+        written(path, records),
+        r"instance 0 repeats .*\(test\): f1, but a log must contain each item only once",
+    )
 
 
 def test_names_of_helm_are_in_the_run_or_its_folder(tmp_path):
@@ -238,7 +241,7 @@ WRONG = {
         (lambda d: d["translations"][1].update(name="sys-1.5.txt"), "of sys-1.5.txt twice"),
     ],
     ("x_per_reco.json", log_files.sessions): [
-        (lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, but error_rate is 0.15"),
+        (lambda d: d["S02"].update(length=50), "6 errors divided by 50 is 0.12, but error_rate is 0.15"),
         (lambda d: d["S01"].pop("length"), "S01 has no 'length'"),
         (lambda d: d["S01"].update(errors=-1), "must not be negative"),
     ],
@@ -254,15 +257,19 @@ WRONG = {
     ("x.seg.score", "a 1\nb 2\na 1\nb 1\n", "line 3: the scores of 'a' continue after another"),
     ("x.seg.score", "a 1\na 1 2\n", "line 2 must be a system and its score"),
     ("x.seg.score", "a 1\na x\n", "line 2 must be a system and its score, got 'a x"),
-    ("x.seg.score", "a None\n", "holds no scores that can be read as mt-metrics-eval: x of a"),
-    ("x.seg.score", "\n", "holds no scores"),
+    (
+        "x.seg.score",
+        "a None\n",
+        "contains no scores that can be read as mt-metrics-eval, because x of a",
+    ),
+    ("x.seg.score", "\n", "contains no scores"),
     ("x.txt", "1\n" * 3000 + "x\n", "line 3001 must be a number such as 0.5, got 'x'"),
-    ("x.txt", "a\n1\n", "x.txt does not have one of the known formats"),
+    ("x.txt", "a\n1\n", "x.txt is unknown; evalstats reads lm-eval"),
     ("x.log", "a\tSegment 1\tscore: 0.5\n", "the next segment of 'a' must be 0, got 1"),
     ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
-    ("x.json", '{"a": 1', "is not JSON, or cut short"),
+    ("x.json", '{"a": 1', "is not JSON, or was cut short"),
     ("x.json", '{"a": 1, "b": 2, "a": 1}', "has 'a' twice"),
-    ("x.jsonl", b'{"a": "\xff"}', "line 1 is not JSON, or cut short"),
+    ("x.jsonl", b'{"a": "\xff"}', "line 1 is not JSON, or was cut short"),
 )
 def test_texts_that_are_wrong_are_an_error(name, text, message, tmp_path):
     (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())

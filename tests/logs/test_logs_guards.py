@@ -133,7 +133,7 @@ def test_equal_columns_of_several_files_are_metrics(tmp_path, capsys, refused):
     old, new = (ragas(tmp_path / f"{name}.csv", i) for i, name in enumerate(("old", "new")))
     call = ("compare", old, new, "--columns", "user_input=segment", "--resamples", "99")
     said = refused(*call)
-    advice = re.search(r"give (--higher-is-better [^,]+),", said)[1].split()
+    advice = re.search(r"pass (--higher-is-better [^,]+),", said)[1].split()
     code, said = typed(capsys, *call, *advice)
     assert code == 0
     assert "faithfulness, answer_relevancy ↑" in said
@@ -235,7 +235,7 @@ def test_prompts_that_differ_in_inspect_are_named(change, what, tmp_path, capsys
     call = ("gate", new, "--baseline", old, "--margin", "0.99")
     said = refused(*call)
     assert what in said
-    advice = re.search(r"accept it with (--allow-changes prompts)", said)[1].split()
+    advice = re.search(r"accept the difference with (--allow-changes prompts)", said)[1].split()
     assert typed(capsys, *call, *advice)[0] in (0, 3)
     said = str(es.compare_logs([old, new], n_resamples=9))
     assert "Caution: The systems were run with different settings" in said
@@ -336,7 +336,7 @@ def test_trials_of_a_log_that_makes_one_score_of_them_are_asked_for(tmp_path, ca
         call = ("estimate", written(tmp_path / "x.json", log), "--epochs", epochs)
         said = refused(*call)
         (advice,) = re.findall(
-            r"has one score for several answers; for the single answers give (--.+)$", said
+            r"has one score for several answers; to use the single answers, pass (--.+)$", said
         )
         code, said = typed(capsys, *call, *shlex.split(advice))
         assert code == 0
@@ -382,7 +382,7 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path):
     ("estimate -r o.txt -i o.txt -m wer -lc", "; did you mean --wer-lowercase?"),
     ("compare -r o.txt -i o.txt ./o.txt", "o.txt is given more than once: leave one out"),
     ("estimate -r o.txt -i u.txt", "u.txt is UTF-16: save it as UTF-8"),
-    ("show u.csv", "u.csv is UTF-16: save it as UTF-8"),
+    ("show u.csv", "u.csv is encoded as UTF-16; save it as UTF-8"),
     ("show comma.txt", "comma.txt, line 1 must be a number such as 0.5, got '0,71'"),
     ("show mean.comet", "mean.comet, line 3 must be a number such as 0.5, got 'Mean: 0.6'"),
     ("estimate twice.jsonl --epochs pass@2", "'epoch' (the number of an answer)"),
@@ -427,8 +427,8 @@ def flags(n=120, seed=0):
 def test_a_row_that_summarises_others_is_refused(name, tmp_path, refused):
     path = wide(tmp_path / "x.csv", [*flags(), (name, 0.61, 0.7)])
     said = refused("compare", path)
-    assert f"line 122 is '{name}', a summary of the rows above" in said
-    assert "delete the row" in said
+    assert f"line 122 is '{name}', which looks like a summary of the rows above" in said
+    assert "Delete this row" in said
     rows = [(s, *row[:2]) for s in ("a", "b") for row in [*flags(), (name, 0.61)]]
     refused("compare", wide(tmp_path / "y.csv", rows, "system,item,passed"))
 
@@ -518,10 +518,10 @@ def test_ids_that_are_written_in_two_ways_are_said(tmp_path, refused):
             wide(path, [(form.format(i), int(i % 3 == 0)) for i in range(7, 120)], "item,passed")
             if "q" in form.lower():
                 wide(path, [(form.format(i), i % 2) for i in range(20)], "item,passed")
-        assert f"{name} may be the same item" in refused("compare", *paths)
+        assert f"if {name} are the same item" in refused("compare", *paths)
     wide(paths[0], [(i, 1) for i in range(9)], "item,passed")
     wide(paths[1], [(i, 1) for i in range(7)], "item,passed")
-    assert "may be the same" not in refused("compare", *paths)
+    assert "are the same item" not in refused("compare", *paths)
 
 
 def test_an_error_in_some_outputs_is_said():

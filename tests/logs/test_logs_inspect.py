@@ -97,7 +97,7 @@ def test_epochs_may_be_runs_of_the_system(place):
     assert run.skipped == ("the log's own choice, which reduces epochs by 'collect'",)
     content["samples"][0]["epoch"] = 3
     log_of_two = es.read_log(inspect_file(place, content), epochs="runs")
-    said = r"needs the same answers \(numbers and runs\) for every item, got 2 to 2; average"
+    said = r"requires the same answers \(numbers and runs\) for every item, but there are 2 to 2; average"
     refuses(said, the_table, log_of_two)
     # The average of the answers to question 3 is that of the one that was scored.
     values[-1] = float("nan")
@@ -134,7 +134,7 @@ def test_what_is_missing_is_said_and_refused(change, words, place):
     run = es.read_log(inspect_file(place, content))
     assert list(run.incomplete.values()) == [words]
     assert not run.rows[0].is_limited
-    refuses("complete it, or compare the existing scores", es.estimate_logs, place)
+    refuses("Complete the log, or compare the existing scores", es.estimate_logs, place)
     (found,) = es.estimate_logs(place, missing="intersect")
     assert found.score >= 0.5
 
@@ -277,12 +277,12 @@ def test_hostile_archives_are_refused(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate name"):
         twice = zipped([*_members(good), ("header.json", b"{}")])
     for data, message in (
-        (b"PK\3\4" + b"x" * 100, "is not a zip file, or cut short"),
-        (b"", "is not a zip file, or cut short"),
-        (good[:-1], "is not a zip file, or cut short"),
+        (b"PK\3\4" + b"x" * 100, "is not a zip file, or was cut short"),
+        (b"", "is not a zip file, or was cut short"),
+        (good[:-1], "is not a zip file, or was cut short"),
         (zipped([("x.json", b"1")]), "has no header.json"),
-        (twice, "has members of the same name"),
-        (changed(24, (2**31).to_bytes(4, "little")), "declares 2,147,483,648 bytes"),
+        (twice, "several members have the same name"),
+        (changed(24, (2**31).to_bytes(4, "little")), "would expand to 2,147,483,648"),
         (changed(24, (size + 1).to_bytes(4, "little")), "is damaged"),
         (changed(8, bytes([good[at + 8] | 1])), "is encrypted|is damaged"),
         # Two entries that point to the same bytes.
@@ -323,7 +323,7 @@ def test_zstd_members_are_read(tmp_path):
     plain = inspect_file(tmp_path / "plain.eval", content)
     assert the_table(es.read_log(path)) == the_table(es.read_log(plain))
     path.write_bytes(_with_contents(data, [d + b"x" for _, d, _ in members]))
-    refuses("does not have its declared number of bytes", es.read_log, path)
+    refuses("is not the declared size", es.read_log, path)
 
 
 def _with_contents(data, contents):

@@ -51,7 +51,7 @@ def test_filters_of_the_same_answers_are_metrics_of_one_task():
     assert list(joined([log(*tables)]).tasks) == ["t (test)", "t (valid)"]
     # What has a name of its own cannot have that of a filter.
     both = [replace(rows(HUNDRED, filter=f), metric=es.Perplexity("item")) for f in "ab"]
-    refused("t has perplexity of the same items twice; choose one filter", log(*both))
+    refused("t has perplexity for the same items twice; choose one filter", log(*both))
 
 
 def several(**more):
@@ -81,7 +81,11 @@ def test_what_a_log_says():
 
 def test_missing_items_are_refused_or_left_out():
     part = {name: score for name, score in HUNDRED.items() if name not in ("item 3", "item 50")}
-    message = r"t: acc: all systems must have the same items: 2 of 100 are missing in the log of B \('item 3', 'item 50'\); complete it, or compare only the shared items with missing='intersect'"
+    message = (
+        r"t: acc: all systems must have the same items: 2 of 100 are missing in the log of B "
+        r"\('item 3', 'item 50'\). Complete the log, or compare only the shared items with "
+        r"missing='intersect'"
+    )
     for missing in ("error", "available"):
         refused(message, one(HUNDRED), one(part, "B"), missing=missing)
     found = compare(one(HUNDRED), one(part, "B"), missing="intersect")
@@ -96,7 +100,7 @@ def test_missing_items_are_refused_or_left_out():
 
 def test_an_incomplete_log_is_refused_or_said_to_be_one():
     lacking = one(HUNDRED, "B", lacking="1 of 101 items is missing")
-    message = "/logs/B, t: acc: 1 of 101 items is missing; complete it, or compare the existing scores with missing='intersect', or means with missing='available'"
+    message = "/logs/B, t: acc: 1 of 101 items is missing. Complete the log, or compare the existing scores with missing='intersect', or means with missing='available'"
     refused(message, one(HUNDRED), lacking)
     for missing in ("intersect", "available"):
         scores = es.estimate_logs(lacking, missing=missing, n_resamples=99)
@@ -149,7 +153,7 @@ def test_limited_logs_are_compared_on_what_was_asked():
     assert [e.n_segments for e in failed.estimates] == said[1]
     assert any(said[0] in note for note in failed.notes)
     more = one({**PART, "item x": 1.0}, "B", is_limited=True)
-    refused(r"1 of 31 are missing in the log of A \('item x'\);", one(HUNDRED), more)
+    refused(r"1 of 31 are missing in the log of A \('item x'\)", one(HUNDRED), more)
     ends = one(dict(list(HUNDRED.items())[60:]), "B", is_limited=True)
     refused("t: acc: the systems were limited to different", one(PART, is_limited=True), ends)
 
@@ -179,7 +183,7 @@ def test_logs_of_one_system_are_joined_or_named_by_their_paths():
     assert names(at("/q/GPT-4"), at("/q/GPT-4.5")) == ["GPT-4", "GPT-4.5"]
     first = at("/logs/x.json")
     assert names({"one": first, "two": first}) == ["one", "two"]
-    refused("/logs/x.json is given more than once; name the logs", first, first)
+    refused("/logs/x.json is passed more than once; name the logs", first, first)
     both = log(rows(HUNDRED), rows(HUNDRED, name="B"), path="/logs/both")
     assert set(names(both, at("/logs/mine", "A"))) == {"both/A", "both/B", "mine"}
     # Of other tasks.
@@ -198,7 +202,7 @@ def test_tasks_that_are_not_shared():
     logs = [several(), one(HUNDRED, "B", task="arc")]
     message = (
         r"all systems must have the same tasks and metrics, but B has no mmlu_law: acc, "
-        r"mmlu_physics \(strict\): acc; choose with task, metric or systems, or"
+        r"mmlu_physics \(strict\): acc. Choose with task, metric or systems, or"
     )
     refused(message, *logs)
     note = "Left out, because B has no mmlu_law: acc, mmlu_physics (strict): acc."
@@ -206,11 +210,11 @@ def test_tasks_that_are_not_shared():
     many = log(*(rows(HUNDRED, task=f"x{i}", name="B") for i in range(5)), name="B")
     words = r"no task and metric in common: A has no x0: acc, x1: acc, x2: acc, and 2 more"
     refused(words, several(), many, missing="intersect")
-    refused("choose one task, or systems that share some", several(), many, missing="intersect")
+    refused("Choose one task, or systems that share some", several(), many, missing="intersect")
     # Defect: of many language pairs none was named.
     pairs = [log(*(rows(HUNDRED, task=t, name=n) for n in "AB"), name="x") for t in ("cs", "de")]
     pairs += [log(*(rows(HUNDRED, task="uk", name=n) for n in "CDE"), name="y")]
-    refused(r"choose one task at a time, such as task='uk' \(of 3 systems\), or systems", *pairs)
+    refused(r"Choose one task at a time, such as task='uk' \(of 3 systems\), or systems", *pairs)
 
 
 def test_directions_are_asked_for_and_agree():
@@ -219,7 +223,7 @@ def test_directions_are_asked_for_and_agree():
 
     asked = [judged(name, is_directed=False) for name in "AB"]
     refused(
-        r"cannot tell if higher or lower values of judge are better; give directions=\{'judge':",
+        r"higher or lower values of judge are better; pass directions=\{'judge'",
         *asked,
     )
     for higher in ("higher", "lower"):
@@ -235,14 +239,17 @@ def test_directions_are_asked_for_and_agree():
 
 
 @bad_cases(
-    (3, "logs must be a path, a Log, or several, got int"),
-    ([3], "path must be a path or a frame, got int"),
-    ([], "logs is empty; give at least one"),
+    (3, "logs must be a path or a Log, or several of them, got int"),
+    ([3], "path must be a path or a data frame, got int"),
+    ([], "logs is empty; pass at least one log"),
     ({3: "x"}, "names of logs must be non-empty text, got 3"),
     (["no/such"], "cannot read no/such: it does not exist"),
-    ("", "path is empty; give a file or a folder"),
+    ("", "path is empty; pass a file or a folder"),
     ("a\0b", "cannot read a.*b: it does not exist"),
-    ({"x": with_gaps()}, "name is for one system, but /logs/table has 2, which already have names"),
+    (
+        {"x": with_gaps()},
+        "name applies only to a log with one system, but /logs/table has 2, which already have names",
+    ),
 )
 def test_what_logs_are(logs):
     es.compare_logs(logs)
@@ -266,8 +273,11 @@ def test_what_read_log_takes(tmp_path):
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
     (tmp_path / "none").mkdir()
     for odd, message in (
-        (tmp_path / "notes.md", "does not have one of the known formats: lm-eval"),
-        (tmp_path, r"is a folder; give tables as files, such as .*run\.csv; each is one system"),
+        (tmp_path / "notes.md", "is unknown; evalstats reads lm-eval"),
+        (
+            tmp_path,
+            r"is a folder; pass tables as files, such as .*run\.csv; each counts as one system",
+        ),
         (tmp_path / "none", "is a folder without files"),
     ):
         refuses(message, es.read_log, odd)
@@ -315,7 +325,11 @@ def test_metrics_of_different_items_are_intersected_or_refused():
     both = {name: (rows(HUNDRED, name=name), rows(PART, name=name, metric=f1)) for name in "AB"}
     logs = [log(*some, name=name) for name, some in both.items()]
     for missing in ("error", "available"):
-        refused("t: there are 100 of acc, 30 of f1; compare metrics", *logs, missing=missing)
+        refused(
+            "t must have the same items for all metrics, but there are 100 of acc, 30 of f1. Use metrics with the same items, or compare only",
+            *logs,
+            missing=missing,
+        )
     assert {e.n_segments for e in compare(*logs, missing="intersect").estimates} == {30}
 
 
@@ -364,7 +378,7 @@ def test_labels_by_place_are_units_and_domains():
 
 
 @cases(
-    (["1", "2", "3"], [0, 1], "groups contains 2 labels for 3 segments; give one"),
+    (["1", "2", "3"], [0, 1], "groups has 2 labels for 3 segments; give one"),
     (["b", "a", "c"], "aab", r"items have names \('a'\), and.*in the frame"),
     (["1", "2"], [1, "1"], "groups contains 1"),
 )
@@ -374,13 +388,17 @@ def test_labels_by_place_that_do_not_fit(ids, labels, message):
 
 def test_battles_have_no_labels_by_place():
     battle = {"model_a": "A", "model_b": "B", "winner": "model_a"}
-    refused("groups is for scores of items, but these are battles;", [battle] * 3, groups=[1, 1, 2])
+    refused(
+        "groups applies only to scores of items, but these are battles",
+        [battle] * 3,
+        groups=[1, 1, 2],
+    )
 
 
 def test_a_heading_in_a_file_of_labels_is_named():
     """Defect: a heading was one label too many, or moved all labels by one line."""
     labels = ["document", *(str(i // 10) for i in range(40))]
-    said = r"groups contains 41 labels for 40 segments; .*\(if the first, 'document', is a heading"
+    said = r"groups has 41 labels for 40 segments; .*\(if the first, 'document', is a heading"
     for ids in (list(range(1, 41)), list(range(40)), [f"item {i:02}" for i in range(40)]):
         refused(said, by_place(ids), directions={"*": "higher"}, groups=labels)
     # A part of the lines may have been run.
@@ -393,5 +411,5 @@ def test_a_heading_in_a_file_of_labels_is_named():
 def test_labels_of_people_need_systems():
     judge = [{"id": i, "system": s, "judge": i % 2} for i in range(40) for s in "AB"]
     people = [{"id": i, "label": "yes" if i % 2 else "no"} for i in range(20)]
-    refused("human has no scores of 'A'; it has .*; give one row per item and system", judge,
+    refused("human has no scores of 'A', only of .*; use one row per item and system", judge,
             human=es.read_log(people), directions={"*": "higher"})  # fmt: skip

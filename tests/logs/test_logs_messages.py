@@ -81,14 +81,14 @@ def test_a_log_without_samples_is_named_where_a_second_system_lacks(tmp_path, re
     mixed(tmp_path / "x" / "b", model="m/b")
     for path in (tmp_path / "x" / "b").rglob("samples*"):
         path.rename(path.with_name(f"old {path.name}"))
-    words = "at least 2 systems are needed, got only 'm/a'; left out:.*there are no samples besi"
+    words = "at least 2 systems are required, got only 'm/a'; left out.*there are no samples besi"
     with pytest.raises(es.InputError, match=words):
         es.compare_logs(tmp_path / "x")
     assert "no samples beside" in refused("compare", tmp_path / "x")
     one, other = (log_files.written(tmp_path / name, log_files.inspect_log("CI", task=name[0]))
                   for name in ("x.json", "y.json"))  # fmt: skip
     text = refused("compare", one, other)
-    said = f"{one} and {other} all belong to it: if they are different systems, give them na"
+    said = f"{one} and {other} all belong to it. If they are different systems, pass na"
     assert said in text
     shutil.rmtree(tmp_path / "x" / "b")
     mixed(tmp_path / "x" / "b", model="m/b")

@@ -119,7 +119,7 @@ def test_items_that_metrics_lack_are_counted_together(tmp_path, refused):
         lines += [f"{i},{system},{','.join(scores)}" for system in "AB"]
     path = tmp_path / "x.csv"
     path.write_text("\n".join(lines))
-    said = f"give --higher-is-better {' '.join(judges)}, or --lower"
+    said = f"pass --higher-is-better {' '.join(judges)}, or --lower"
     assert said in refused("compare", path)
     asked = {"directions": {"*judge": "higher"}, "missing": "intersect"}
     found = es.compare_logs(path, **asked, n_resamples=99)
@@ -157,7 +157,7 @@ def test_one_crash_in_many_trials_leaves_pass_k_possible(tmp_path):
     path.write_text(json.dumps(trials))
     (score,) = es.estimate_logs(path, epochs="pass^4")
     assert score.score == pytest.approx(1 / 3)
-    for said in ("count 1 trial without a score as failed with missing", "has 3 trials"):
+    for said in ("count 1 trial without a score as failed, pass missing", "has 3 trials"):
         refuses(said, es.estimate_logs, path, epochs="pass^4", missing="available")
 
 
@@ -257,7 +257,9 @@ def test_missing_trials_are_counted_as_the_message_says(tmp_path):
     """Defect: an error on missing trials did not name missing="failure"."""
     for missing, names in (("row", "ab"), ("score", "cd")):
         paths = [trials_of(tmp_path, name, missing) for name in names]
-        with pytest.raises(es.InputError, match="without a score and use missing='failure'"):
+        with pytest.raises(
+            es.InputError, match="without a score in the file and pass missing='failure'"
+        ):
             es.compare_logs(paths, epochs="pass^3")
     counted = es.compare_logs(paths, epochs="pass^3", missing="failure", n_resamples=99)
     assert counted.estimates[0].n_segments == 40

@@ -63,7 +63,7 @@ def test_an_epoch_numbers_answers_before_a_seed_that_it_has():
     assert "runs:" not in es.compare_logs(rows, n_resamples=99).signatures[0]
     named = es.compare_logs(rows, columns={"seed": "run"}, n_resamples=99)
     assert "runs:3" in named.signatures[0]
-    with pytest.raises(es.InputError, match="'epoch' or 'run'; got both"):
+    with pytest.raises(es.InputError, match="'epoch' or 'run', got both"):
         es.compare_logs(rows, columns={"seed": "run", "epoch": "epoch"})
 
 
@@ -230,7 +230,7 @@ def test_a_log_for_each_run_is_as_one_table_with_a_column_of_runs(tmp_path, caps
 
 def test_logs_that_are_no_runs_of_one_system_are_refused(tmp_path):
     (first, second, third), others = run_files(tmp_path)[0].values()
-    message = "A1.csv is given more than once; give a different log for each run"
+    message = "A1.csv is passed more than once; pass a different log for each run"
     refuses(message, es.compare_logs, {"A": [first, first], "B": others})
     third.write_text(third.read_text().replace("acc", "bleu"))
     message = "A3.csv has no scores of acc, but other runs"

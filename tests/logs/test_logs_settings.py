@@ -76,7 +76,7 @@ def test_a_part_of_the_prompts_may_differ_and_what_is_not_known_does_not(tmp_pat
 def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, refused, typed):
     base = harness(tmp_path / "a")
     other = harness(tmp_path / "b", shots=5, prompts="5", model="shot")
-    words = r"with different settings: law, math: 0-shot \(acme/base\) against 5-shot \(acme/shot\), 80 of 80 prompts differ; run them with the same settings, or accept it with allow_changes=\['shots', 'prompts'\]"
+    words = r"with different settings: law, math: 0-shot \(acme/base\) against 5-shot \(acme/shot\), 80 of 80 prompts differ. Run them with the same settings, or accept the difference with allow_changes=\['shots', 'prompts'\]"
     for gate in (es.gate, es.assert_not_worse):
         for allowed in ({}, {"allow_changes": "prompts"}, {"allow_changes": ["version", "shots"]}):
             with pytest.raises(es.InputError, match=words):
@@ -89,7 +89,7 @@ def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, refused, typed):
     with pytest.raises(es.InputError, match="allow_changes is only for logs, but these are texts"):
         es.gate([1.0, 0.0], [1.0, 0.0], None, es.Mean("x"), margin=1, allow_changes="*")
     call = ["gate", str(other), "--baseline", str(base), "--recovery", "0.5", "--resamples", "99"]
-    assert "accept it with --allow-changes shots prompts\n" in refused(*call)
+    assert "accept the difference with --allow-changes shots prompts\n" in refused(*call)
     said = "The systems were run with different settings"
     assert said in typed(*call, "--allow-changes", "shots", "prompts")
 

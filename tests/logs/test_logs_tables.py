@@ -322,8 +322,8 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ('system,id,score\nA,"1,1\n', r"line 2: unexpected end of data"),
     ('system,id,score\nA,"1"x,1\n', r"line 2: .*expected after"),
     ("system,id,score\nA,1,1\nA,2,1\nA,1,2\n",
-     "has two scores for system 'A', segment '1' and.* in line 2 and line 4; give each score"),
-    ("system,id,id,score\nA,1,1,1\n", r"has two columns 'id'"),
+     "has two scores for system 'A', segment '1' and.* in line 2 and line 4. Keep only one"),
+    ("system,id,id,score\nA,1,1,1\n", r"has two columns called 'id'"),
     (
         "system,model,id,score\nA,A,1,1\n",
         r"several columns for the system: 'system', 'model'; choose one with columns=\{'system': 'system'\}",
@@ -332,14 +332,16 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ("system,id,text\nA,1,x\n", r"has no column of scores \(numbers such as 0\.5\) among 'system'"),
     (
         "id,COMET,mine\n1,1,2\n",
-        r"has 'COMET', 'mine', which may be systems or metrics: for systems give columns=\{'COMET': 'system_score', 'mine': 'system_score'\}, and for metrics columns=\{'COMET': 'score', 'mine': 'score'\}",
+        r"has 'COMET', 'mine', which could be systems or metrics. For systems pass "
+        r"columns=\{'COMET': 'system_score', 'mine': 'system_score'\}, and for metrics "
+        r"columns=\{'COMET': 'score', 'mine': 'score'\}",
     ),
     ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
      r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment can have only one"),
     ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n", "line 4: 'm' must be a number like the others in this"),
     ("system,id,score\nA,a\u200bb,1\n", r"scores.csv, column 'id': ids must be printable text"),
     ("id;A;B\n1;0,5;0,6\n", r"has no column of scores \(numbers such as 0\.5\) among 'id',"),
-    ("system,id,score\n" + "A,%d,1e308\n" * 9 % tuple(range(9)), r"score: scores are so large"),
+    ("system,id,score\n" + "A,%d,1e308\n" * 9 % tuple(range(9)), r"score: the scores are so large"),
     (b"system,id,score\nA,\xff,1\n", r"is not UTF-8: byte 0xff after line"),
 )  # fmt: skip
 def test_bad_tables_are_refused(text, read):
@@ -462,13 +464,13 @@ def judged(judges=("claude", "gpt"), n=30):
 def test_a_column_of_judges_is_named_and_is_metrics_or_is_averaged():
     # Defect: "has two scores", and no word of the column that tells the rows apart.
     rows = judged()
-    refuses("differ in 'judge': give columns=", es.read_log, rows)
+    refuses(r"differ in 'judge': pass columns=\{'judge'", es.read_log, rows)
     log = es.read_log(rows, columns={"judge": "metric"}, directions={"*": "higher"})
     assert [key.metric for key in log.tables] == ["gpt", "claude"][::-1]
     averaged = es.estimate_logs(rows, columns={"judge": "epoch"})
     mean = np.mean([row["score"] for row in rows if row["system"] == "A"])
     assert averaged["A"].score == pytest.approx(mean)
-    refuses("^((?!apart).)*$", es.read_log, [{**row, "judge": "gpt"} for row in rows])
+    refuses("^((?!differ in).)*$", es.read_log, [{**row, "judge": "gpt"} for row in rows])
 
 
 def test_rows_of_python_are_a_table():
@@ -476,7 +478,7 @@ def test_rows_of_python_are_a_table():
     rows = judged(["gpt"])
     log, frame = es.read_log(rows), es.read_log(pd.DataFrame(rows))
     assert dict(log.tables) == dict(frame.tables)
-    with pytest.raises(es.InputTypeError, match="path must be a path or a frame, got list"):
+    with pytest.raises(es.InputTypeError, match="path must be a path or a data frame, got list"):
         es.read_log([*rows, 3])
 
 

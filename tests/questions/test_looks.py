@@ -121,10 +121,10 @@ def test_looks_may_come_at_any_time_and_go_on_from_a_state(marks):
 
 
 REFUSED = [
-    (lambda t, new, base: t.look(new[:90], base[:90]), "new has 90 items, but the last look had 100"),
+    (lambda t, new, base: t.look(new[:90], base[:90]), "new must contain all items so far, but it has 90 items and the last look had 100"),
     (lambda t, new, base: t.look(~new[:120], base[:120]),
-     "item 0 had a different score or label of the system at an earlier look;"),
-    (lambda t, new, base: t.look(new[:120], ~base[:120]), "different score or label of the baseline"),
+     "item 0 had a different score or label for the system at an earlier look"),
+    (lambda t, new, base: t.look(new[:120], ~base[:120]), "different score or label for the baseline"),
     (lambda t, new, base: t.look(new[:120], base[:120], groups=range(120)),
      "earlier looks counted segments, and this one groups"),
     (lambda t, new, base: t.look(["a"] * 120, es.extract({"A": base[:120]}, metric=ACC)),
@@ -133,9 +133,9 @@ REFUSED = [
                                  es.extract({"A": base}, metric=es.Mean("f1"))),
      "metric must be .*metric of the test, got"),
     (lambda t, new, base: t.look(new, base, human={"new": [1, *[None] * 399], "base": base}),
-     r"human needs a metric .*make the test with metric=es\.Judged\(\.\.\.\) for acc"),
+     r"human requires a metric .*create the test with metric=es.Judged\(...\) for acc"),
     (lambda t, new, base: t.look(new, base, human={"A": new, "B": base}),
-     "human must have people's scores of new and base, got A, B"),
+     "human must contain people's scores of new and base, got A, B"),
     (lambda t, new, base: t.look({"A": base, "B": new, "C": new}, "A"), "compares two systems"),
 ]  # fmt: skip
 
@@ -177,7 +177,7 @@ def test_looks_take_peoples_labels(marks):
     assert look(again, 200) == look(test, 200)
     # A label that comes after the item is another item.
     people["new"][1] = 1
-    refuses("item 1 had a different score or label of the system", look, test, 250)
+    refuses("item 1 had a different score or label for the system", look, test, 250)
     with pytest.raises(
         es.InputError, match="human must be left out when you pass SegmentStatistics"
     ):
@@ -246,7 +246,9 @@ def test_a_test_without_a_plan_starts_where_it_is_said(marks):
             assert looks[0].pvalue <= looks[0].level
     shares = es.SequentialTest(metric=ACC, start=300)
     assert walked(shares, *np.tile([[1], [0]], 400)).looks[-1].n_units == 300
-    with pytest.raises(es.InputError, match="test with a different start: 300 there, None here"):
+    with pytest.raises(
+        es.InputError, match="test with a different start: 300 in the state, None here"
+    ):
         es.SequentialTest(metric=ACC).load_state_dict(shares.state_dict())
     # Of two items the level would be so small that 1 - 2α is 1.
     assert es.SequentialTest(metric=ACC).look([1, 0], [0, 1]).verdict == "go on"
@@ -276,8 +278,8 @@ def test_the_state_of_another_test_is_refused(marks, options):
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [({"version": 1}, "state has version 1"), ({"values": [[1]]}, "it: part of it was changed"),
-     ({"counts": [61]}, "it: part of it was changed"), ({"looks": []}, "it: part of it was changed"),
+    [({"version": 1}, "state has version 1"), ({"values": [[1]]}, "returned, but a part of it was changed"),
+     ({"counts": [61]}, "returned, but a part of it was changed"), ({"looks": []}, "returned, but a part of it was changed"),
      ({"options": 3}, "what state_dict returned")],
     ids=str,
 )  # fmt: skip
@@ -301,7 +303,11 @@ def test_a_state_that_was_changed_is_refused(marks):
     assert again.result.verdict == "failed"
     assert again.state_dict() == test.state_dict()
     state["looks"][0]["level"] = 1e-5
-    refuses("it: part of it was changed", es.SequentialTest(200, metric=ACC).load_state_dict, state)
+    refuses(
+        "returned, but a part of it was changed",
+        es.SequentialTest(200, metric=ACC).load_state_dict,
+        state,
+    )
 
 
 def named(marks, n, order=None, **labels):
@@ -319,9 +325,12 @@ def test_items_are_known_by_their_names(marks):
         test.look(named(marks, 120, at), "old")
     assert [x.pvalue for x in one.looks] == pytest.approx([x.pvalue for x in two.looks])
     assert one.state_dict()["items"][:80] == two.state_dict()["items"][:80]
-    said, rest = r"lacks 1 of 120 items of the last look \(the first is 'item 0'\):", range(1, 130)
+    said, rest = (
+        r"but 1 of 120 items of the last look are missing \(the first is 'item 0'\)",
+        range(1, 130),
+    )
     refuses(said, two.look, named(marks, 130, np.array(rest)), "old")
-    refuses("items must have names at every look, or at", two.look, marks[0][:130], marks[1][:130])
+    refuses("items must have names at every look or at", two.look, marks[0][:130], marks[1][:130])
 
 
 def test_an_order_that_has_to_do_with_difficulty_is_noted(marks):
@@ -411,7 +420,10 @@ def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
 
 
 @cases(
-    (("--margin", "0.03"), "state comes from a test with a different margin: 0.02 there, 0.03"),
+    (
+        ("--margin", "0.03"),
+        "state comes from a test with a different margin: 0.02 in the state, 0.03",
+    ),
     (
         ("--margin", "0.02", "--undecided", "pass"),
         "--undecided cannot be used with --state, because it applies to a single test",

@@ -474,7 +474,9 @@ def test_pass_k_is_planned_by_trials():
     with pytest.raises(es.InputError, match=r"^trials must be at least 4 for pass\^4, got 2"):
         es.power(pilot, metrics=es.PassAll(4), trials=[8, 2])
     few = {x: [row[:5] for row in rows] for x, rows in pilot.items()}
-    refuses("needs a pilot with at least 8 trials", es.power, few, metrics=es.PassAll(4), trials=8)
+    refuses(
+        "requires a pilot with at least 8 trials", es.power, few, metrics=es.PassAll(4), trials=8
+    )
 
 
 @bad_cases(

@@ -200,7 +200,7 @@ def test_a_bad_batch_changes_nothing():
     part = es.Accumulator("bleu")
     part.update(["a b c d"], ["a b c d"], ids=[3])
     cases = [
-        ((["a"], ["a"]), "ids must be given for all segments or for none"),
+        ((["a"], ["a"]), "ids must be passed either for all segments or for none"),
         ((["a"], ["a"], ["x"]), "all integers or all strings; these differ"),
         ((["a"], ["a"], [1, 2]), "ids has 2 entries but hypotheses has 1"),
         ((["a", "b"], ["a", "b"], [1, "2"]), "got int, str"),

@@ -418,7 +418,7 @@ def test_a_restart_changes_nothing(at):
     ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
     ((["a"],), {"significance_level": 1e-5}, "give a significance_level of at least 0.0018"),
     ((["a"],), {"expected_checks": 10**6}, "expect at most 1,474 checks"),
-    ((["a"],), {"groups": [1, 2]}, "groups contains 2 labels for 1 segment"),
+    ((["a"],), {"groups": [1, 2]}, "groups has 2 labels for 1 segment"),
     ((None,), {}, "references is None; BLEU needs one entry"),
     ((), {"metric": "chrf"}, "references is None; chrF2 needs one entry"),
     ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
@@ -464,7 +464,7 @@ def test_bad_checks_change_nothing():
     ({"metric": "chrf"}, "different metric"),
     ({"references": [["a", "b"], ["c"]]}, "different references"),
     ({"groups": [1, 1]}, "different references or groups:"),
-    ({"significance_level": 0.1}, "significance_level: 0.05 there"),
+    ({"significance_level": 0.1}, "significance_level: 0.05 in the state"),
     ({"rng": 1}, "different rng"),
 )
 def test_a_state_of_another_monitor_is_refused(other, message):
@@ -484,10 +484,13 @@ def test_what_is_no_state_is_refused():
     before = monitor.state_dict()
     changed = {**before, "spent_before": 0.01}
     for other, message in (
-        ({**before, "version": 2}, "version 2, expected 6; it was written by another version"),
+        ({**before, "version": 2}, "version 2, expected 6. It was written by another version"),
         ({**before, "options": None}, "must be what state_dict returned"),
-        ({**before, "checks": []}, "not as state_dict returned it: part of it was changed"),
-        (changed, "it: part of it was changed"),
+        (
+            {**before, "checks": []},
+            "exactly what state_dict returned, but a part of it was changed",
+        ),
+        (changed, "returned, but a part of it was changed"),
         *((nothing, "must be what state_dict returned") for nothing in (None, [], {})),
     ):
         refuses(message, monitor.load_state_dict, other)

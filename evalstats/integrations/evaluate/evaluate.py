@@ -12,7 +12,7 @@ try:
     from datasets import Features, Sequence, Value
 except ImportError as error:
     raise MissingExtraError(
-        "evalstats.integrations.evaluate needs evaluate: pip install evaluate"
+        "evalstats.integrations.evaluate requires evaluate: pip install evaluate"
     ) from error
 
 _DESCRIPTION = """\

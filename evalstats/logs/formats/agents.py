@@ -172,7 +172,7 @@ def _swe_bench(reading: Reading) -> Iterator[Rows]:
                     raise InputError(f"{path}: {both}")
             endings |= {label(item, f"{name} of {path}"): name for item in ids}
         if not endings:
-            raise InputError(f"{path} names no instances")
+            raise InputError(f"{path} does not list any instances")
         # Submitted instances that are in no other list were not requested, and are not counted.
         total, n_whole = report["total_instances"], len(endings)
         unasked = [item for item, name in endings.items() if name == "submitted_ids"]

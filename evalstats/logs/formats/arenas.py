@@ -134,7 +134,8 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     check_named(table.path, list(table.cells), roles)
     if others := [str(role) for role in roles.values() if role not in (*OF_BATTLES, "label", None)]:
         raise InputError(
-            f"of battles must be {', '.join(OF_BATTLES)} or label, got {', '.join(others)}",
+            f"for battles must assign the roles {', '.join(OF_BATTLES)} or label, got "
+            f"{', '.join(others)}",
             argument="columns",
         )
     cells = {c: table.cells[c] for c in table.cells if roles.get(c, "") in ("", "label")}
@@ -143,8 +144,8 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     table, known = table._replace(cells=cells), columns_of_battles(cells)
     if known is None:
         raise InputError(
-            f"{table.path} needs columns model_a, model_b and winner, got "
-            f"{', '.join(map(repr, cells))}; name them with ",
+            f"{table.path} must have the columns model_a, model_b and winner, got "
+            f"{', '.join(map(repr, cells))}; assign their roles with ",
             Argument("columns", {"left": "model_a"}),
         )
     places = [i for i, who in enumerate(table.cells[known[2]]) if who is not None and who != ""]

@@ -130,7 +130,9 @@ def _instances(path: Path, task: str, reading: Reading) -> dict[str, Answers]:
             elif wanted.has(key):
                 row = tuple(number(get(stat, n), f"{where}, {n}") for n in ("sum", "count"))
                 if of_filter.setdefault(key.metric, row) is not row:
-                    raise InputError(f"{where} has {key} again; a log has each item once")
+                    raise InputError(
+                        f"{where} repeats {key}, but a log must contain each item only once"
+                    )
         for filter, of_filter in sums.items():
             parts[filter].add(i, name, {}, of_filter, trial or 0)
     if unasked:
@@ -358,7 +360,7 @@ def _stored(path: Path, reading: Reading) -> _Stored:
             names = archive.namelist()
             start = [n for n in ("header.json", "_journal/start.json") if n in names]
             if not start:
-                raise InputError(f"{path} has no header.json; it is not a log of Inspect")
+                raise InputError(f"{path} is not a log of Inspect, because it has no header.json")
             header = zip_json(archive, start[0])
             full = [name for name in names if re.fullmatch(r"samples/.*\.json", name)]
             # A log that was cut off has no summaries.

@@ -88,7 +88,7 @@ class _Aggregation(NamedTuple):
                 if i:
                     said = f"{where(i)} must be {self.expected}, got {got}"
                     raise InputError(said) from None
-                said = f"its rows should be {self.expected}, but are like {got}"
+                said = f"its rows should be {self.expected}, but some are {got}"
                 raise UnreadableError(said) from None
         metric = self.metric(name, higher, parsed)
         if not self.are_pairs:
@@ -231,7 +231,7 @@ def read_as(
     named = re.search(r"def\s+(\w+)", function)
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
-        raise UnreadableError(f"{by}, and there is no reported score to recognise it by")
+        raise UnreadableError(f"{by}, and there is no reported score to identify it with")
     candidates = []
     for aggregation in _OWN:
         with suppress(UnreadableError, InputError):
@@ -600,8 +600,8 @@ class TaskSamples:
         score = score_of(metric, statistics)
         if to_check is not None and not np.isclose(score, to_check, rtol=1e-6, atol=1e-9):
             raise UnreadableError(
-                f"its aggregation is not in the log: the rows give {score:.10g} as {metric.name}, "
-                f"but the log has {stated:.10g}"
+                f"its aggregation is not in the log: {metric.name} of the rows is {score:.10g}, "
+                f"but the log reports {stated:.10g}"
             )
         if len(values) < len(answers.lines):
             items = answers.items(places)

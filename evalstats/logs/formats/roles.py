@@ -160,7 +160,9 @@ def as_columns(columns: object) -> dict[str, str | None]:
     for name, role in columns.items() if isinstance(columns, Mapping) else ():
         if name in NAMED_ROLES and role not in (*NAMED_ROLES, None):
             right = Argument("columns", {role: name})
-            raise InputError("the column comes first, and then its role: ", right)
+            raise InputError(
+                "columns must map a column to its role, not the role to the column; pass ", right
+            )
     roles: dict[str, str | None] = named_choices(columns, "columns", what, (*NAMED_ROLES, None))
     return roles
 
@@ -178,13 +180,18 @@ def check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]
         several = ", ".join(map(repr, columns[twice[0]]))
         wrong = f": only one column can be the {twice[0]}, got {several}"
     elif {"epoch", "run"} <= set(roles):
-        wrong = ": only one column can number the answers, 'epoch' or 'run'; got both"
+        wrong = ": only one column can number the answers, either 'epoch' or 'run', got both"
     elif ("numerator" in roles) != ("denominator" in roles):
-        wrong = "must name a numerator and a denominator, or neither: the score is their ratio"
+        wrong = (
+            "must name either both a numerator and a denominator (the score is their ratio) or "
+            "neither"
+        )
     elif len(kinds) > 1:
-        wrong = f": scores must be in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
+        wrong = (
+            f": all columns of scores must have the same role, got {kinds[0]!r} and {kinds[1]!r}"
+        )
     elif SYSTEM_SCORE in roles and "system" in roles:
-        wrong = f": if columns are systems ({SYSTEM_SCORE!r}), none can name the 'system'"
+        wrong = f": if columns are systems ({SYSTEM_SCORE!r}), no column can have the role 'system'"
     else:
         return
     raise InputError(wrong, argument="columns")

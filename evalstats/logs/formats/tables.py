@@ -89,7 +89,7 @@ class Columns(NamedTuple):
         cells = self.cells[column]
         numbers, bad = as_floats(marks(cells) or cells)
         if bad is not None:
-            expected = "a number such as 0.5, or empty if it is missing"
+            expected = "a number such as 0.5, or empty if the score is missing"
             others = [i for i, x in enumerate(cells) if str(x).lower() not in _ANSWERS]
             if len(others) < len(cells) / 2:
                 bad = next((i for i in others if cells[i] not in _NONE), bad)
@@ -177,12 +177,12 @@ def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequenc
     """Return columns with different names; an unnamed one is the index that pandas writes."""
     repeated = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
     if repeated is not None:
-        raise InputError(f"{path} has two columns {repeated!r}; give them different names")
+        raise InputError(f"{path} has two columns called {repeated!r}; rename one of them")
     named = {name: column for name, column in zip(names, cells, strict=True) if name}
     if len(named) == 1 < len(names) - 1 and lines and all(column[0] for column in cells):
         raise InputError(
-            f"{path}: the first line has only {shown(next(iter(named)))} and looks like a title; "
-            "delete it, so that the file begins with the names of the columns"
+            f"{path}: the first line contains only {shown(next(iter(named)))} and looks like a "
+            "title. Delete it, so that the file begins with the column names."
         )
     if not named or not lines:
         raise InputError(f"{path} has no rows below its header")
@@ -213,8 +213,8 @@ def _check_header(path: str, names: Sequence[str], cells: Sequence[list[Any]]) -
     if are_values or not are_counted:
         raise InputError(
             f"{path} has no header: its first line, {shown(', '.join(names), 60)}, is a row of "
-            "scores like the rows below; add a line above it with the names of the columns, such "
-            "as id,system,score (pandas: header=None, names=[...])"
+            "scores like the rows below. Add a line above it with the column names, such as "
+            "id,system,score (pandas: header=None, names=[...])."
         )
 
 
@@ -350,15 +350,15 @@ def _check_scores(
     if not scores:
         raise InputError(
             f"{table.path} has no column of scores (numbers such as 0.5) among "
-            f"{', '.join(map(repr, table.cells))}; name them with ",
+            f"{', '.join(map(repr, table.cells))}; assign their role with ",
             Argument("columns", {[*table.cells, *roles.others][-1]: "score"}),
-            "; other roles are 'system', 'segment' and, if there are several metrics, 'metric'",
+            ". Other roles are 'system', 'segment' and, if there are several metrics, 'metric'",
             *_spelling(table),
         )
     if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
         raise InputError(
-            f"{table.path} has {', '.join(map(repr, scores))}, which may be systems or "
-            "metrics: for systems give ",
+            f"{table.path} has {', '.join(map(repr, scores))}, which could be systems or "
+            "metrics. For systems pass ",
             Argument("columns", dict.fromkeys(scores, SYSTEM_SCORE)),
             ", and for metrics ",
             Argument("columns", dict.fromkeys(scores, "score")),
@@ -506,8 +506,9 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
     if _SUMMARY.fullmatch(plain(segments[-1])) and len(set(segments)) > _FEWEST_ROWS:
         raise InputError(
-            f"{table.path}, {table.where(-1)} is {segments[-1]!r}, a summary of the rows above, "
-            "which would be an item: delete the row; if it is an item, give it another name"
+            f"{table.path}, {table.where(-1)} is {segments[-1]!r}, which looks like a summary of "
+            "the rows above but would count as an item. Delete this row, or rename it if it is "
+            "an item."
         )
     epochs = _epochs(table, roles.epoch or roles.run, named)
     rows, apart = _rows_by_answer(table, keys, segments, epochs, labels)
@@ -566,7 +567,7 @@ def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
     if best != roles.task:
         return "choose one with ", chosen, ", or add one"
     trials = f" and add a column 'trial' that numbers the answers to each {best}"
-    return "add one, such as 'id'; or, if each ", best, " is an item, give ", chosen, trials
+    return "add one, such as 'id'; or, if each ", best, " is an item, pass ", chosen, trials
 
 
 def _is_wide(table: Columns, roles: Roles) -> bool:
@@ -650,12 +651,12 @@ def _rows_by_answer(
     _, _, system, metric = keys[one]
     raise InputError(
         f"{table.path} has two scores for system {system!r}, segment {segments[one]!r} and "
-        f"{metric or 'each metric'}, in {table.where(one)} and {table.where(two)}; give each score "
-        "once, or use ",
+        f"{metric or 'each metric'}, in {table.where(one)} and {table.where(two)}. Keep only one "
+        "of them, or use ",
         Argument("columns"),
-        " to name the column with the role 'system', 'label' (the documents within which segments "
-        "are numbered), 'epoch' (the number of an answer) or 'run' (the number or the seed of a "
-        "run); add a column if there is none",
+        " to name the column that distinguishes them. Its role is 'system', 'label' (the "
+        "document within which segments are numbered), 'epoch' (the number of an answer) or "
+        "'run' (the number or seed of a run). Add a column if there is none",
         *_telling(table, keys, segments),
     )
 
@@ -674,9 +675,15 @@ def _telling(table: Columns, keys: list[Names], segments: list[str]) -> tuple[ob
     one_each, mean, run = (
         Argument("columns", {column: role}) for role in ("metric", "epoch", "run")
     )
-    said = f"; they differ in {column!r}: give "
+    said = f". They differ in {column!r}: pass "
     if all(cell.isdecimal() for cell in values[column]):
-        return (said, run, " if it has the runs of a system, ", mean, " if it numbers answers")
+        return (
+            said,
+            run,
+            " if it contains the runs of a system, or ",
+            mean,
+            " if it numbers the answers",
+        )
     return (said, one_each, " for one metric per name, or ", mean, " for their mean")
 
 

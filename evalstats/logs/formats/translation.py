@@ -114,7 +114,7 @@ def _printed(path: Path) -> dict[str, list[dict[str, Any]]]:
             n_before, where = len(systems[name]), f"{path}, line {i}"
             if n_before != int(segment):
                 what = f"the next segment of {shown(name, 60)} must be {n_before}, got {segment}"
-                raise InputError(f"{where}: {what}; give all from 0 on, in their order")
+                raise InputError(f"{where}: {what}; number the segments from 0, in order")
             systems[name].append({"COMET": number(float(score), where)})
     return systems
 
@@ -174,7 +174,8 @@ def _mt_metrics_eval(reading: Reading) -> Iterator[Rows]:
             if name != last and name in scores:
                 raise InputError(
                     f"{where}: the scores of {shown(name, 60)} continue after another system's "
-                    "scores, but segments are identified by their order"
+                    "scores, but segments are identified by their order; keep the scores of "
+                    "each system together"
                 )
             last = name
             scores.setdefault(name, []).append(score)
@@ -235,8 +236,8 @@ def _meeteval(reading: Reading) -> Iterator[Rows]:
         rate = session.get("error_rate")
         if length and not np.isclose(number(rate, f"{where}, error_rate"), errors / length):
             raise InputError(
-                f"{where}: {errors:g} errors of {length:g} are {errors / length:.10g}, but "
-                f"error_rate is {shown(rate, 60)}"
+                f"{where}: {errors:g} errors divided by {length:g} is {errors / length:.10g}, "
+                f"but error_rate is {shown(rate, 60)}"
             )
         values.append((errors, length))
     items, whole = Items.of(path, list(sessions)), path.name.replace("_per_reco", "")
