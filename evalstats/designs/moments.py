@@ -174,8 +174,7 @@ class Moments(Summary):
             sizes = whole_array(self.sizes, "sizes", (n_strata, 2))
         if np.any(n < 1) or np.any(sizes < n[:, None]) or np.any(sizes[:, 1] < sizes[:, 0]):
             raise InputError(
-                f"must be at least 1, and sizes must be at least n; got {n.tolist()} and "
-                f"{sizes.tolist()}",
+                f"must be at least 1 and at most sizes, got {n.tolist()} and {sizes.tolist()}",
                 argument="n",
             )
         offsets = np.asarray(self.offsets)
@@ -321,9 +320,7 @@ class Moments(Summary):
             raise InputError("is empty, because the query found no segments", argument="rows")
         units, names, numbers = zip(*read, strict=True)
         if len(read) > 1 and (None in names or len(set(map(str, names))) < len(names)):
-            raise InputError(
-                "must have one row per stratum, each with the name of the stratum", argument="rows"
-            )
+            raise InputError("must have one named row per stratum", argument="rows")
         # Two of the columns before the sums are not numbers.
         first, side = len(FIRST) - 2, n_systems * width
         shape = -1, n_systems, width
@@ -467,10 +464,7 @@ class Moments(Summary):
                     f"{getattr(other, name)!r}"
                 )
         if not is_same_metric(self.metric, other.metric) or bool(self.strata) != bool(other.strata):
-            raise InputError(
-                "both moments must have the same metric, and either both or neither must have "
-                "strata"
-            )
+            raise InputError("moments must have the same metric, and strata in both or neither")
         ids = None
         if self.group_ids is not None and other.group_ids is not None:
             if n := len(np.intersect1d(self.group_ids, other.group_ids)):
@@ -573,9 +567,8 @@ def _check_products(n: NDArray[np.int64], sums: Floats, products: Floats) -> Non
     if np.any(squares < least * (1 - _ROUNDING)):
         t, i = (int(at) for at in np.argwhere(squares < least * (1 - _ROUNDING))[0])
         raise InputError(
-            f"are impossible for {n[t]} numbers that sum to {sums[t, i]:g}, because their "
-            f"squares must sum to at least {least[t, i]:g}, got {squares[t, i]:g}. Pass Σ(x - "
-            "o)(x - o)ᵀ.",
+            f"are impossible for {n[t]} numbers that sum to {sums[t, i]:g}, because their squares "
+            f"sum to at least {least[t, i]:g}, got {squares[t, i]:g}; pass Σ(x - o)(x - o)ᵀ",
             argument="products",
         )
 
@@ -846,8 +839,7 @@ def _scored(
     if np.any(counts == 1):
         raise InputError(
             f": aggregate {aggregate.label!r} of a Moments requires at least 2 {plural(unit)} in "
-            f"each stratum, but {labels[int(np.argmin(counts))]!r} has 1. Merge it with another "
-            "stratum.",
+            f"each stratum, but {labels[int(np.argmin(counts))]!r} has 1; merge it with another",
             argument="strata",
         )
     weighted = list(zip(aggregate.weights, parts, strict=True))

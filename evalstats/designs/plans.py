@@ -165,9 +165,7 @@ class Plan(Several[LeftOut]):
         of_units = dict(zip(self.units or range(self.n_items), self.chances, strict=True))
         n_drawn = len({self.units[i] for i in places} if self.units else places)
         if not np.isclose(sum(of_units.values()), n_drawn):
-            raise InputError(
-                f"the probabilities must sum to {n_drawn:,}, the number of items that were drawn"
-            )
+            raise InputError(f"probabilities must sum to {n_drawn:,}, the number of drawn items")
 
     @property
     def items(self) -> tuple[int, ...] | tuple[str, ...]:
@@ -323,9 +321,7 @@ class Plan(Several[LeftOut]):
                 if unknown
                 else f"got {table.n_segments:,} rows"
             )
-            raise InputError(
-                f"statistics must contain the {self.n_items:,} items of the plan; {what}"
-            )
+            raise InputError(f"statistics must have the plan's {self.n_items:,} items; {what}")
         values = np.zeros((len(table.systems), self.n_items, table.values.shape[2]))
         values[:, [places[name] for name in ids]] = table.values
         named = table.systems, table.metric, table.reference_label
@@ -340,15 +336,9 @@ class Plan(Several[LeftOut]):
             odd = np.flatnonzero(marks != is_drawn)
             if len(odd) and not np.all(marks):
                 first = shown(called[odd[0]])
-                how = (
-                    "was run on item {}, which was not drawn. Leave this item out (None), or "
-                    "run all items."
-                )
+                how = "was run on item {}, which was not drawn; pass None for it, or run all items"
                 if is_drawn[odd[0]]:
-                    how = (
-                        "is missing item {}, which was drawn. Run it, or pass the score of a "
-                        "failed run."
-                    )
+                    how = "is missing item {}, which was drawn; run it, or score it as failed"
                 raise InputError(f"system {name!r} {how.format(first)}")
 
     def _of_all(
@@ -554,8 +544,7 @@ def _check_earlier(table: SegmentStatistics) -> None:
     """Refuse systems that lack an item, and scores of several runs, or of judge and people."""
     if isinstance(table.metric, (MeanOfRuns, Judged, Planned)):
         raise InputError(
-            f"must have one score per item, got {table.metric.signature}; pass the mean of each "
-            "item's runs",
+            f"must have one score per item, got {table.metric.signature}; average the runs",
             argument="earlier",
         )
     counts = table.values[..., 1:] if table.metric.columns == Mean.columns else table.values
@@ -786,8 +775,7 @@ class Planned(LabelledMetric):
         is_split = bool(drawn) and not _lie_within(drawn or (), units.of_segments)
         if self.groups and (is_split or units.members is None or len(units.sides) > 1):
             raise InputError(
-                f"must be the groups of the plan ({self.groups}), or labels that keep each of "
-                "these groups together",
+                f"must be the groups of the plan ({self.groups}), or labels that do not split them",
                 argument="groups",
             )
         within = table.labels.get(self.strata)

@@ -168,7 +168,7 @@ PAIR = {"A": A, "B": A}
     (
         (PAIR, A),
         {"groups": ["x"]},
-        "groups contains 1 label for 2 segments; give one label per segment",
+        "groups has 1 label for 2 segments; give one label per segment",
     ),
     ((PAIR, A), {"groups": ["x", "x"]}, "at least 2 groups are required"),
     ((PAIR, A), {"groups": "ab"}, "groups must be a list of labels, one per segment"),

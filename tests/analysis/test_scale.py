@@ -110,7 +110,7 @@ def test_every_size_has_an_answer_or_one_line(size, tmp_path, run_here):
 @pytest.mark.parametrize("size", [1e-200, 1e200])
 def test_variances_of_runs_have_a_range(size):
     runs = {name: [size * own, size * own[::-1]] for name, own in scores(0, 2).items()}
-    said = r"points of several runs must lie between 1e-130 and 1e\+130.*rescale the scores"
+    said = r"points of several runs must be between 1e-130 and 1e\+130.*rescale the scores"
     with pytest.raises(es.InputError, match=said):
         es.compare(runs, metrics=POINTS)
 

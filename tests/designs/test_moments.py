@@ -202,7 +202,7 @@ def test_parts_add_up():
     assert replace(halves[0], differing=None) + halves[1] != whole
     for other, message in (
         (replace(halves[1], systems=("a", "b", "c", "d")), "the same systems"),
-        (moments_of(table), "either both or neither"),
+        (moments_of(table), "in both or neither"),
         (moments_of(extracted("ter"), strata=STRATA), "metric"),
     ):
         with pytest.raises(es.InputError, match=message):
@@ -399,7 +399,7 @@ def test_equal_and_constant_systems_have_nothing_to_hide(other):
     ({"strata": ["a", "b"]}, r"n must have shape \(2,\)"),
     ({"unit": ""}, "unit must"),
     ({"offsets": [[1, 2]]}, "offsets"),
-    ({"sizes": [2, 2]}, "sizes must be at least n"),
+    ({"sizes": [2, 2]}, "at most sizes"),
     ({"metric": MeanOfRuns(es.Ratio("share"), 2)}, "moments do not support several runs"),
     ({"systems": ["A", "A"]}, "system names must be"),
 )
@@ -499,7 +499,7 @@ def test_what_a_query_finds_wrong(database):
         es.Moments.from_rows([[1, 2, 3]], table.systems, "bleu")
     query = es.moments_query("sqlite_schema", ["a"], es.Mean("q"), {"a": [1, 1]})
     twice = [(*row[:2], 2, *row[3:]) for row in connection.execute(query)] * 2
-    refuses("rows must have one row per", es.Moments.from_rows, twice, ["a"], es.Mean("q"))
+    refuses("rows must have one named row per", es.Moments.from_rows, twice, ["a"], es.Mean("q"))
 
 
 @cases(

@@ -303,7 +303,7 @@ def test_items_with_ids_may_come_in_any_order_and_no_others():
     (same,) = plan.data({"old": earlier["agent 0"], "new": of_plan(plan, new)})
     assert found.values.tolist() == same.values.tolist()
     odd = es.extract({"new": [1.0]}, metric=SOLVED, segment_ids=["q99"])
-    refuses("statistics must contain the 40 items of the plan; 'q99' is", plan.data, odd)
+    refuses("statistics must have the plan.s 40 items; 'q99' is", plan.data, odd)
     refuses("got 39 rows", plan.data, es.extract({"new": new[:39]}, metric=SOLVED))
 
 
@@ -330,7 +330,7 @@ def test_a_plan_is_a_file_and_a_report(tmp_path):
         ({"how": "odd"}, "how must be one of"),
         (
             {"chances": [0.5] * 400},
-            "probabilities must sum to 100, the number of items that were drawn",
+            "probabilities must sum to 100, the number of drawn items",
         ),
         ({"ids": ["a", "a", *map(str, range(398))]}, "ids of a plan must be unique"),
         ({"unit": "[" * 100_000}, "unit must"),

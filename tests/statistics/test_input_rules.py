@@ -27,9 +27,9 @@ def alone(texts):
 @cases(
     (OUTPUTS, words(REFERENCES), r"references\[0\] is a list of words"),
     (words(OUTPUTS), words(REFERENCES), r"system 'system': hypotheses\[0\] is a list of 6"),
-    (words(OUTPUTS), REFERENCES, r"\[0\] is a list of 6 strings; give one string per segment"),
-    (alone(OUTPUTS), alone(REFERENCES), r"\[0\] is a list of one output. Pass the outputs"),
-    (alone(OUTPUTS), REFERENCES, r"\[0\] is a list of one output. Pass the outputs"),
+    (words(OUTPUTS), REFERENCES, r"\[0\] is a list of 6 strings. Pass one string per segment"),
+    (alone(OUTPUTS), alone(REFERENCES), r"\[0\] is a list of one output; pass the outputs"),
+    (alone(OUTPUTS), REFERENCES, r"\[0\] is a list of one output; pass the outputs"),
 )
 def test_lists_of_words_and_of_one_text_are_refused(outputs, references, message):
     for metric in ("bleu", "chrf", "wer"):

@@ -108,7 +108,7 @@ def test_a_metric_of_ones_own_needs_the_object(tmp_path):
     made(metric).save(path)
     assert SegmentStatistics.load(path, metric).metric is metric
     for other, message in (
-        (None, "metric 'own' is not a metric of evalstats. Pass the metric itself"),
+        (None, "metric 'own' is not a metric of evalstats; give the metric itself"),
         (Own(1), "its metric has signature 'own:2', but .* has 'own:1'"),
         ("bleu", "its metric has name 'own', but .* has 'BLEU'"),
     ):
