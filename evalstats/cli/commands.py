@@ -358,7 +358,7 @@ def _against_baseline(
     notes: tuple[str, ...] = ()
     if table is not None:
         notes = (
-            f"The baseline is the system {name} in {table}; for the folder {name}, pass "
+            f"The baseline is the system {name} in {table}. For the folder {name}, pass "
             f"--baseline ./{name}.",
         )
     inputs, asked = _asked(options, progress, 2)

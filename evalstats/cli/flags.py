@@ -99,8 +99,8 @@ COMMANDS = {
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
         "texts logs units printed"),
     "gate": Command(
-        "decide if a new system may replace an old one; the exit code is 0 if it passed, 1 if it "
-        "failed, 3 if undecided, and 4 if more items are needed",
+        "decide whether a new system may replace an old one; the exit code is 0 if it passed, 1 if "
+        "it failed, 3 if undecided, and 4 if more items are needed",
         "NEW --baseline BASE --margin POINTS | NEW --at-least POINTS",
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1"),
@@ -270,7 +270,7 @@ OPTIONS = {
         Option("--start N", "gate",
                "fewest items for a decision before the last look (default: 2, but 100 for scores "
                "other than 0 and 1 without --of)", "argument rare"),
-        Option("--state FILE", "gate", "JSON file that stores the results of earlier looks"),
+        Option("--state FILE", "gate", "JSON file that stores the test between looks"),
         Option("--undecided pass|fail", "gate",
                "count an undecided gate as passed or failed, with exit code 0 or 1 instead of 3",
                "argument rare"),

@@ -53,7 +53,7 @@ from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, matche
 from evalstats.logs.sources import without_suffix
 from evalstats.metrics import Mean, Ratio
 from evalstats.results.estimates import Estimates
-from evalstats.results.records import counted, distinct, first_few
+from evalstats.results.records import counted, distinct, first_few, plural
 from evalstats.statistics.segments import SegmentStatistics
 
 if TYPE_CHECKING:
@@ -678,8 +678,8 @@ def _of_arena(
         # Several battles may share a prompt.
         if plain(name) in ASKED and "" not in cells and 1 < n_asked < n:
             notes.append(
-                f"{n:,} battles are about {n_asked:,} different {name}. If a new test would use "
-                f'new ones, resample these: give groups="{name}".'
+                f"{n:,} battles are about {n_asked:,} different {plural(name)}. If a new test "
+                f'would use new ones, give groups="{name}".'
             )
             break
     if are_rates:

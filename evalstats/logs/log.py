@@ -235,16 +235,16 @@ class Log(Result):
             stated = one.reported
             if stated is not None and not np.isclose(score, stated, _RELATIVE, _ABSOLUTE):
                 lines.append(
-                    f"{one.key} of {one.system}: the log has {stated:.10g}, its items give "
+                    f"{one.key} of {one.system}: the log reports {stated:.10g}, but its items give "
                     f"{score:.10g}"
                 )
         for group in self.averages:
             if not group.weights:
                 micro, macro = group.by_weights.values()
                 lines.append(
-                    f"{group.key} of {group.system}: the log has {group.reported:.10g}, its "
-                    f"{len(group.tasks)} tasks give {micro:.10g} over all items and {macro:.10g} "
-                    "over tasks"
+                    f"{group.key} of {group.system}: the log reports {group.reported:.10g}, but "
+                    f"its {len(group.tasks)} tasks give {micro:.10g} over all items and "
+                    f"{macro:.10g} over tasks"
                 )
         return tuple(lines)
 

@@ -94,7 +94,7 @@ def notes_on(logs: Sequence[Log]) -> list[Note]:
                 )
             notes.append(Note("by place", log.path, ending))
         if log.skipped:
-            line = f"Left out of {log.path}: {first_few(log.skipped)}"
+            line = f"These parts of {log.path} are left out: {first_few(log.skipped)}"
             notes.append(Note(f"of {log.path}", line))
     return notes
 
@@ -238,15 +238,16 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = f"averaged per {unit}"
+        how = "are averaged"
         how += ' (epochs="runs" includes their spread)' if _may_be_runs(pivot) else ""
         if isinstance(pivot.metric, Trials):
-            how = f"counted as trials of the {unit}"
+            how = f"count as trials of the {unit}"
         elif pivot.parts[0].n_runs > 1:
-            how = 'as runs of the system, whose variation counts (epochs="mean" averages them)'
+            how = "count as runs of the system, and intervals include their variation "
+            how += '(epochs="mean" averages them)'
         n = counted(len(pivot.ids), unit)
-        line = f"{pivot.key.part or pivot.key}: {n}, {several} answers each"
-        notes.append(Note("answers", line, f", {how}."))
+        line = f"{pivot.key.part or pivot.key}: the {several} answers to each of {n}"
+        notes.append(Note("answers", line, f" {how}."))
     return pivot.table(kept)
 
 
@@ -268,7 +269,8 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
             numbers = np.unique(one.items.epochs)
             if len(numbers) > n:
                 line = f"{key.part or key}: the first {n} of {len(numbers)} runs of {one.system}"
-                said.append(Note("runs", line, " are used, as many as all systems have.", "runs"))
+                ending = " are used, so that all systems have equally many."
+                said.append(Note("runs", line, ending, "runs"))
             of_key[i] = one = one.part(np.isin(one.items.epochs, numbers[:n]))
             scored = Counter(compress(one.items.ids, (~one.is_gone).tolist()))
             lacking.append({item for item in one.items.ids if scored[item] < n})
@@ -279,7 +281,7 @@ def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Ke
         if min(len(set(one.items.ids) - gone) for one in of_key) < 2:
             return given
         systems, unit = [one.system for one in of_key], of_key[0].called[0]
-        line = f"{key}: {counted(len(gone), unit)} left out, without a score in some run"
+        line = f"{key}: {counted(len(gone), unit)} left out, because a run has no score for them"
         unlike = lacking_unlike(systems, list(map(len, lacking)), sizes, unit=unit)
         line, caution = (f"{line}: {unlike}", "missing") if unlike else (line, "runs")
         said.append(Note("whole runs", line, caution=caution))
@@ -297,7 +299,7 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     explain (F test at .01 for every system and table, by Bonferroni).
     """
     if why:
-        ending = "; the intervals do not include how much they vary."
+        ending = ". The intervals do not include how much they vary."
         return [Note("runs", f"Runs of each system are averaged, because {why}", ending, "runs")]
     tests = [(epochs_differ(p.rows), pivot.key, p.rows) for pivot in pivots for p in pivot.parts]
     if "mean" not in epochs or not tests:
@@ -309,7 +311,7 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
     n = counted(len(set(rows.items.epochs.tolist())), "epoch")
     line = (
         f"{key}: means of the {n} of {rows.system} vary more than items explain "
-        f"({p_is(adjusted)}), but their average ignores this"
+        f"({p_is(adjusted)}), but averaging ignores this"
     )
     ending = (
         '. With epochs="runs", the error includes what the answers of an epoch share (a seed '
@@ -383,7 +385,7 @@ def _lacking_answers(pivot: Pivot) -> Iterator[Note]:
         systems = [part.rows.system for part in pivot.parts]
         said = lacking_unlike(systems, lacking, sizes, unit="answer")
     if said:
-        advice = '; if they crashed, keep their rows without a score, and missing="failure" counts '
+        advice = '. If they crashed, keep their rows without a score, and missing="failure" counts '
         advice += "them as failed."
         yield Note("trials", f"{pivot.key}: {said}", advice, "missing")
 
@@ -396,7 +398,7 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
             is_asked &= there
             n = counted(len(part.items.ids), pivot.called[0])
             line = f"{pivot.key}: {part.rows.system} was limited to {n}"
-            ending = ", but other systems have more: run all on the same items."
+            ending = ", but other systems have more. Run all systems on the same items."
             notes.append(Note("limited", line, ending, "limited"))
     if all(part.rows.is_limited for part in pivot.parts) and np.all(is_asked):
         n = counted(len(pivot.ids), pivot.called[0])
@@ -459,7 +461,7 @@ def same_items(
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
     left, unit = n - aligned[0].n_segments, aligned[0].unit
     line = f"{task or 'All metrics'}: {left:,} of {counted(n, unit)} are left out"
-    ending = f", because all metrics must have the same {plural(unit)}: there are {sizes}."
+    ending = f", because all metrics must have the same {plural(unit)} (there are {sizes})."
     notes.insert(0, Note("metrics", line, ending, "left out"))
     return aligned
 

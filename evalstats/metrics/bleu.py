@@ -93,7 +93,7 @@ class BLEU(Metric):
     #: The addition of add-k smoothing to the counts of each order, `(order,)`.
     _added: ClassVar[Floats]
     doubt: ClassVar[str] = (
-        "every output is shorter than the longest n-gram, so the score is always 0; use chrF, "
+        "every output is shorter than the longest n-gram, so the score is always 0. Use chrF, "
         "effective_order=True (--effective-order) or a lower max_ngram_order (--max-ngram-order)"
     )
 
@@ -154,7 +154,7 @@ class BLEU(Metric):
         if language not in LANGUAGES or self.tokenizer in split:
             return ""
         return (
-            f"{self.tokenizer} does not split {LANGUAGES[language]} into words; use the tokenizer "
+            f"{self.tokenizer} does not split {LANGUAGES[language]} into words. Use the tokenizer "
             f"{f'{suited}, ' if suited else ''}char or flores200 (tokenize, -tok)"
         )
 
@@ -169,7 +169,7 @@ class BLEU(Metric):
             return ""
         rows = self.statistics(texts, list(texts))
         why = unsplit(texts, int(np.sum(rows[:, 0])))
-        return why and f"{why}; use chrF (-m chrf), or the tokenizer char or flores200"
+        return why and f"{why}. Use chrF (-m chrf), or the tokenizer char or flores200"
 
     def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 2·order + 2) -> (...)`, in [0, 100].

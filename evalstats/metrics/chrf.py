@@ -131,7 +131,7 @@ class CHRF(Metric):
         """Return what to use if no spaces separate words, or ""."""
         if not self.word_order or language not in UNSPACED:
             return ""
-        return f"no spaces separate {UNSPACED[language]} words; use chrF (word_order=0, -m chrf)"
+        return f"{UNSPACED[language]} has no spaces between words. Use chrF (word_order=0, -m chrf)"
 
     def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100].

@@ -67,7 +67,7 @@ class ErrorRate(Quotient):
         if self.splits_characters or "".join(texts).isascii():
             return ""
         why = unsplit(texts, sum(len(text.split()) for text in texts))
-        return why and f"{why}; use CER (-m cer)"
+        return why and f"{why}. Use CER (-m cer)"
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class WER(ErrorRate):
         """Return that CER counts characters, for languages without spaces, or ""."""
         if self.splits_characters or language not in UNSPACED:
             return ""
-        return f"no spaces separate {UNSPACED[language]} words; use CER (-m cer)"
+        return f"{UNSPACED[language]} has no spaces between words. Use CER (-m cer)"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
@@ -228,9 +228,9 @@ class TER(ErrorRate):
         is_split = self.splits_characters and language != "th"
         if is_split or language not in UNSPACED:
             return ""
-        how = "give normalized and asian_support (--ter-normalized --ter-asian-support)"
-        how = "use CER (-m cer)" if language == "th" else how
-        return f"no spaces separate {UNSPACED[language]} words; {how}"
+        how = "Give normalized and asian_support (--ter-normalized --ter-asian-support)"
+        how = "Use CER (-m cer)" if language == "th" else how
+        return f"{UNSPACED[language]} has no spaces between words. {how}"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`: edits, and the average reference length, which may be a fraction."""

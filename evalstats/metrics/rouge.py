@@ -138,7 +138,7 @@ class ROUGE(Quotient):
         if language not in LANGUAGES:
             return ""
         kinds = "ASCII letters and digits"
-        return f"its tokens are {kinds}, and {LANGUAGES[language]} has few; use chrF (-m chrf)"
+        return f"its tokens are {kinds}, and {LANGUAGES[language]} has few. Use chrF (-m chrf)"
 
     def unread(self, texts: Sequence[str]) -> str:
         """Return that most letters of the texts are not in tokens, and what to use, or ""."""
@@ -148,7 +148,7 @@ class ROUGE(Quotient):
         share = 1 - n_ascii / n_letters
         return (
             f"its tokens are ASCII letters and digits, so {share:.0%} of the letters of the "
-            "references do not count; use chrF (-m chrf)"
+            "references do not count. Use chrF (-m chrf)"
         )
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:

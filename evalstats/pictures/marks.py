@@ -66,7 +66,7 @@ class Limit:
     def said(self) -> str:
         """Meaning of dashed lines, if each row has its own."""
         if self.margin is None:
-            return self.asked or f"{self.recovery:g} of the baseline kept"
+            return self.asked or f"{100 * (self.recovery or 0):.6g}% of the baseline"
         return f"a loss of {self.margin:g}" if self.of_loss else f"margin ±{self.margin:g}"
 
     def named(self, end: float) -> str:

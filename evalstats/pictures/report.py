@@ -354,7 +354,7 @@ def _strata(c: Comparison, beside: Mapping[tuple[str, str], _Beside]) -> str:
             columns.append((e.system, ">", [tabular.number(row[2][i], places) for row in strata]))
         if strata:
             tables.append(table_of(f"{metric_name(scores[0])} by stratum", strata, columns))
-    said = "<p>These scores are descriptive: strata were not tested separately.</p>"
+    said = "<p>These scores are only descriptive, because strata were not tested separately.</p>"
     return _tables(tables) + said if tables else ""
 
 

@@ -159,12 +159,8 @@ def text_cautions(
     n_blank = expected.empty - max(marks[name].empty for name in outputs)
     if len(streams) == 1 and n_blank >= _few_empty(expected.n):
         what = f"{expected.empty:,} of {expected.n:,} references are empty, but the outputs are not"
-        in_all.append(
-            Caution(
-                f"{what}: no output can match an empty reference; leave these segments out.",
-                "texts",
-            )
-        )
+        so = "No output can match an empty reference, so leave these segments out."
+        in_all.append(Caution(f"{what}. {so}", "texts"))
     alike = _said_of_alike(marks, outputs, streams)
     cautions: list[Cautions] = []
     for metric in metrics:
@@ -310,8 +306,8 @@ def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str
     tabs = min(text.count("\t") for text in streams[0] if text is not None)
     if tabs:
         yield (
-            f"Every reference has a tab: if it is {tabs + 1} references, give --num-refs "
-            f"{tabs + 1}, or in Python a list of {tabs + 1} strings."
+            f"Every reference has a tab. If tabs separate {tabs + 1} references, give --num-refs "
+            f"{tabs + 1} (in Python, a list of {tabs + 1} strings)."
         )
     n = n_blank = 0
     for texts in zip(*streams, strict=True) if len(streams) > 1 else ():
@@ -320,9 +316,9 @@ def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str
         n_blank += any(blanks) and not all(blanks)
     if n_blank:
         yield (
-            f"{n_blank:,} of {n:,} segments have an empty reference beside others, which counts "
-            "as a reference of length 0; if it is absent, give None instead (on the command line "
-            "--blank-is-absent)."
+            f"{n_blank:,} of {n:,} segments have an empty reference among others. It counts as a "
+            "reference of length 0. If it is missing, give None instead (--blank-is-absent on the "
+            "command line)."
         )
 
 
@@ -345,22 +341,22 @@ def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) ->
     if seen.spaced >= seen.many:
         end = f"{seen.spaced:,} {outputs} end in ' .', as tokenised text does"
         if expected.spaced < expected.many:
-            yield Caution(f"{end}, but the references do not: detokenise them.", "texts")
+            yield Caution(f"{end}, but the references do not. Detokenise them.", "texts")
         elif isinstance(metric, BLEU) and metric.tokenizer != "none":
             yield Caution(
-                f"{end}, but {metric.name} expects text that is not tokenised: detokenise it.",
+                f"{end}, but {metric.name} expects text that is not tokenised. Detokenise it.",
                 "texts",
             )
     if seen.pieces >= seen.many and expected.pieces < expected.many:
         yield Caution(
             f"{seen.pieces:,} {outputs} contain subwords ('@@ ' or '▁'), but the references do "
-            "not: join the subwords first.",
+            "not. Join the subwords first.",
             "texts",
         )
     if seen.decomposed >= seen.many and expected.decomposed < expected.many:
         yield Caution(
             f"{seen.decomposed:,} {outputs} have accents as separate characters (NFD), but the "
-            "references do not: convert both to NFC (unicodedata.normalize).",
+            "references do not. Convert both to NFC (unicodedata.normalize).",
             "texts",
         )
 
@@ -383,7 +379,7 @@ def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
             return [
                 Caution(
                     f"{n:,} {plural(unit)} come from {n_wholes:,} {plural(called)} but count as "
-                    f'independent, so standard errors are too small: give groups="{name}".',
+                    f'independent, so standard errors are too small. Give groups="{name}".',
                     "units",
                 )
             ]
@@ -408,7 +404,7 @@ def share_and_percentage(
             return
     named = [f"{score:.4g} for {system}" for system, score in scores.items()]
     said = f"{metric} is {named[most]} and {named[least]}, which look like a percentage and a share"
-    yield Caution(f"{said}: give both in the same unit.", "scale")
+    yield Caution(f"{said}. Give both in the same unit.", "scale")
 
 
 #: Numbers that often stand for no score.
@@ -438,7 +434,7 @@ def standing_in(metric: str, scores: Mapping[str, NDArray[np.float64]]) -> Itera
             if is_odd:
                 are = "is" if n == 1 else "are"
                 known = "0 or 1" if are_flags else f"from {others[0]:g} to {others[-1]:g}"
-                failure = '; if it is a failure, also give missing="failure"' if are_flags else ""
+                failure = '. If it is a failure, also give missing="failure"' if are_flags else ""
                 yield Caution(
                     f"{metric}: {n:,} of {len(values):,} scores of {name} {are} {odd:g}, but the "
                     f"others are {known}. If {odd:g} stands for no score, leave it out{failure}.",

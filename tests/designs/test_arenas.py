@@ -303,7 +303,7 @@ def test_files_and_frames_say_what_rows_say(frame, path, tmp_path, typed):
         assert [d.pvalue for d in found] == pytest.approx([d.pvalue for d in expected])
     printed = typed("rank", path, "--resamples", "99")
     assert "Ranks by Bradley-Terry" in printed
-    assert "300 battles are about 60 different question_id." in printed
+    assert "300 battles are about 60 different question_ids." in printed
     assert "win rate" in typed("show", path)
 
 
@@ -538,7 +538,7 @@ def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, typed):
         typed("rank", tmp_path / "arena.csv", "--verbose", "--resamples", "99").split()
     )
     assert "the groups prompt and voter" in printed
-    assert "are of 60 different prompt" not in printed
+    assert "are about 60 different prompts" not in printed
     # Of one label, of few judges, or where both are drawn there is nothing to say.
     few = {**battles, "voter": [i % 3 for i in battles["voter"]]}
     without = {x: of for x, of in battles.items() if x != "voter"}

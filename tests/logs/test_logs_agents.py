@@ -51,7 +51,9 @@ def test_repetitions_of_promptfoo_are_answers_to_one_test(tmp_path):
     assert table.segment_ids == ("parcel-0", "parcel-1", "parcel-2")
     assert table.values[..., 0].tolist() == [[0.5, 1, 0], [1, 0, 1]]
     assert table.labels["vars.topic"] == ("refund", "parcel", "refund")
-    assert "3 tests, 2 answers each" in " ".join(es.compare_logs(log, metric="passed").notes)
+    assert "the 2 answers to each of 3 tests" in " ".join(
+        es.compare_logs(log, metric="passed").notes
+    )
     assert scores_of(log)["score", "openai:gpt-4o"] == pytest.approx((3 + 3 * 0.25) / 6)
 
 

@@ -109,7 +109,7 @@ def test_instances_are_scores_of_one_result_or_several(tmp_path):
     assert table.values[0, :, 0].tolist() == [1, 0, 0.5]
     assert table.labels["metadata.subject"] == ("algebra", "logic", "algebra")
     assert not table.metric.higher_is_better
-    assert "the log has 0.75, its items give 0.5" in log.disagreements[0]
+    assert "the log reports 0.75, but its items give 0.5" in log.disagreements[0]
     records = instances([1, 0, 1, 0])
     records[0].update(error="timeout", evaluation={"score": None})
     (found,) = es.read_log(written(path, records)).incomplete.values()
@@ -211,7 +211,7 @@ def test_sessions_of_meeteval(tmp_path):
     assert table.segment_ids == ("S01", "S02", "S10")
     assert table.values[0].tolist() == [[1, 20], [6, 40], [2, 0]]
     written(tmp_path / "hyp_cpwer.json", {"error_rate": 0.2})
-    assert "the log has 0.2, its items give 0.15" in es.read_log(path).disagreements[0]
+    assert "the log reports 0.2, but its items give 0.15" in es.read_log(path).disagreements[0]
     content = {
         name: {"error_rate": wrong / 60, "scored_speaker_time": 60.0, "missed_speaker_time": wrong,
                "falarm_speaker_time": 0, "speaker_error_time": 0}

@@ -128,7 +128,7 @@ def test_show_has_the_score_of_the_group_beside_the_reported_one(tmp_path, typed
 def test_a_group_that_is_no_mean_of_its_tasks_is_told_and_no_total(tmp_path):
     folder, _ = exams(tmp_path, "base", changed={"acc,none": 0.9})
     exams(tmp_path, "tuned")
-    said = "mmlu: acc of acme/base: the log has 0.9, its 4 tasks give"
+    said = "mmlu: acc of acme/base: the log reports 0.9, but its 4 tasks give"
     assert said in es.read_log(folder).disagreements[0]
     found = es.compare_logs(folder, n_resamples=99)
     assert said in found.notes[0]

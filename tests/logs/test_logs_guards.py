@@ -163,7 +163,7 @@ def test_blank_labels_and_absent_references(tmp_path, capsys, refused):
     said = "g.txt, line 2 is blank; every segment requires a label"
     assert said in refused(*call, first, "--groups", groups)
     said = typed(capsys, *call, first, second)[1]
-    assert "on the command line --blank-is-absent" in said
+    assert "--blank-is-absent on the command line" in said
     said = typed(capsys, *call, first, second, "--blank-is-absent")[1]
     given = [[a, b or None] for a, b in zip(SENTENCES, es.read_lines(second), strict=True)]
     expected = es.estimate(es.read_lines(out), given, "bleu", n_resamples=99)
@@ -279,7 +279,7 @@ def test_documents_that_no_groups_name_are_a_caution(tmp_path, capsys, column):
 
     path = table(lambda i: f"d{i // 12}")
     said = " ".join(typed(capsys, "compare", path, "--resamples", "99")[1].split())
-    advice = re.search(r"Caution: 48 segments come from 4 .+?: give (--groups .+?)\. ", said)[1]
+    advice = re.search(r"Caution: 48 segments come from 4 .+?\. Give (--groups .+?)\. ", said)[1]
     said = typed(capsys, "compare", path, *shlex.split(advice), "--resamples", "99")[1]
     assert "Caution: 48" not in said
     for document in (lambda i: f"d{i}", lambda i: "d"):
@@ -340,7 +340,7 @@ def test_trials_of_a_log_that_makes_one_score_of_them_are_asked_for(tmp_path, ca
         )
         code, said = typed(capsys, *call, *shlex.split(advice))
         assert code == 0
-        assert "20 samples, 3 answers each" in " ".join(said.split())
+        assert "the 3 answers to each of 20 samples" in " ".join(said.split())
     assert typed(capsys, *call[:2])[0] == 0
 
 

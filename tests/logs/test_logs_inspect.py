@@ -240,7 +240,7 @@ def test_epochs_are_reduced_as_the_log_says(name, place):
     (table,) = es.read_log(place, filter="mean", epochs="runs").tables.values()
     assert table.metric == MeanOfRuns(es.Mean("choice"), 3)
     inspect_file(place, reduced_by((name, 0.123)))
-    assert "the log has 0.123, its items give" in es.read_log(place).disagreements[0]
+    assert "the log reports 0.123, but its items give" in es.read_log(place).disagreements[0]
 
 
 def test_several_reducers_are_several_metrics(place):

@@ -67,7 +67,7 @@ def several(**more):
 
 def test_what_a_log_says():
     found = several()
-    said = "mmlu_physics (strict): acc of A: the log has 0.35, its items give 0.34"
+    said = "mmlu_physics (strict): acc of A: the log reports 0.35, but its items give 0.34"
     assert found.disagreements == (said,)
     assert "task          metric  filter  system  items  score  reported" in str(found)
     for part in (f"Differs: {said}.", "Left out: x: y, since it is no sum."):
@@ -142,7 +142,7 @@ def test_limited_logs_are_compared_on_what_was_asked():
     found = compare(one(HUNDRED), one(PART, "B", is_limited=True))
     assert found.estimates[0].n_segments == 30
     assert found.notes[:2] == (
-        "Caution: t: acc: B was limited to 30 items, but other systems have more: run all on the "
+        "Caution: t: acc: B was limited to 30 items, but other systems have more. Run all systems on the "
         "same items.",
         "t: acc: 70 of 100 items are left out, because some systems lack them.",
     )
@@ -316,7 +316,7 @@ def test_a_path_is_named_in_a_note_as_it_is(tmp_path, name):
     path = tmp_path / f"{name}.csv"
     text = "system,segment,score,comment\nA,1,0.5,good\nB,1,0.4,bad\nA,2,0.3,x\nB,2,0.9,y\n"
     path.write_text(text, encoding="utf-8")
-    note = f"Left out of {path}: column 'comment', which is text."
+    note = f"These parts of {path} are left out: column 'comment', which is text."
     assert es.compare_logs(path, n_resamples=9).notes.count(note) == 1
 
 

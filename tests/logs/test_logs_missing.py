@@ -126,7 +126,7 @@ def test_items_that_metrics_lack_are_counted_together(tmp_path, refused):
     assert {e.n_segments for e in found.estimates} == {39}
     assert found.notes[0] == (
         "Caution: All metrics: 11 of 50 items are left out, because all metrics must have the same "
-        "items: there are 44 of gpt-judge, 44 of other-judge."
+        "items (there are 44 of gpt-judge, 44 of other-judge)."
     )
 
 
@@ -141,7 +141,7 @@ def test_an_empty_row_of_several_is_as_one_that_is_not_there(tmp_path):
         path.write_text("\n".join(of))
         read.append(es.compare_logs(path, n_resamples=99))
         assert read[-1].estimates["A"].score == pytest.approx(0.5 + 1 / 3 / 40)
-        assert "score: 40 items, 2-3 answers each, averaged" in read[-1].notes[0]
+        assert "score: the 2-3 answers to each of 40 items are averaged" in read[-1].notes[0]
         failed = es.compare_logs(path, missing="failure", n_resamples=99)
         assert failed.estimates["A"].score == pytest.approx(0.5)
         assert "A: 1 of 120 answers have no score: counted as failed" in failed.notes[0]
@@ -270,7 +270,7 @@ def test_runs_are_only_offered_if_they_are_possible(tmp_path):
     for missing, names in (("row", "ab"), ("", "cd")):
         paths = [trials_of(tmp_path, name, missing) for name in names]
         notes = " ".join(es.compare_logs(paths, n_resamples=99).notes)
-        assert "averaged per item" in notes
+        assert "are averaged" in notes
         assert ('(epochs="runs" includes their spread)' in notes) == (missing == "")
     assert es.compare_logs(paths, epochs="runs", n_resamples=99)
 

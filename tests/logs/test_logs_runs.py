@@ -107,15 +107,15 @@ def less(rows, item):
 
 
 @cases(
-    (frame()[1:], {}, less(frame(), 0), "1 item left out, without a score in some run"),
+    (frame()[1:], {}, less(frame(), 0), "1 item left out, because a run has no score for"),
     ([*frame()[:-1], frame()[-1] | {"acc": None}], {}, less(frame(), 59),
-     "1 item left out, without a score in some run"),
+     "1 item left out, because a run has no score for"),
     (without_last(), {"missing": "available"}, less(frame(), 59),
-     "1 item left out, without a score in some run"),
+     "1 item left out, because a run has no score for"),
     (frame()[1:], {"epochs": "runs", "missing": "intersect"}, less(frame(), 0),
-     "1 item left out, without a score in some run"),
+     "1 item left out, because a run has no score for"),
     (frame(runs=(3, 5)), {}, [row for row in frame(runs=(3, 5)) if row["seed"] <= 3],
-     "acc: the first 3 of 5 runs of B are used, as many as all systems have."),
+     "acc: the first 3 of 5 runs of B are used, so that all systems have equally many."),
 )  # fmt: skip
 def test_runs_are_compared_on_what_all_have(rows, options, rest, said):
     """Defect: one row less of 1,800 turned "no evidence" into "worse, p < .0001"."""
@@ -139,7 +139,7 @@ def test_a_single_run_of_a_system_is_averaged_with_a_caution():
     result = es.compare_logs(rows, n_resamples=199)
     (said,) = cautions(result)
     assert "because systems and tasks have different numbers of runs: 1, 3" in said
-    assert said.endswith("; the intervals do not include how much they vary.")
+    assert said.endswith(". The intervals do not include how much they vary.")
     same = es.compare_logs(rows, epochs="mean", n_resamples=199)
     assert result.differences == same.differences
 

@@ -494,7 +494,7 @@ def test_a_system_of_the_table_goes_before_a_folder_of_its_name(
     Path("base").mkdir()
     Path("answers.csv").write_text("\n".join(["system,segment,correct", *rows]), encoding="utf-8")
     Path("new.csv").write_text("\n".join(["segment,correct", "1,0", "2,1"]), encoding="utf-8")
-    said = "The baseline is the system base in answers.csv; for the folder base, pass --baseline ./base."
+    said = "The baseline is the system base in answers.csv. For the folder base, pass --baseline ./base."
     printed = typed("gate", "answers.csv", "--baseline", "base", "--margin", "0.1")
     assert "PASSED: new against base" in printed
     assert said in printed

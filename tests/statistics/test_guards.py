@@ -42,15 +42,15 @@ NO_SPACES = "ja zh th"
 
 @cases(
     (es.BLEU(), "ja zh ko th", "char or flores200"),
-    (es.BLEU(tokenize="zh"), "ja ko th", "into words; use the tokenizer"),
+    (es.BLEU(tokenize="zh"), "ja ko th", "into words. Use the tokenizer"),
     (es.BLEU(tokenize="char"), "", ""),
     (es.CHRF(), "", ""),
-    (es.CHRF(word_order=2), NO_SPACES, "use chrF"),
+    (es.CHRF(word_order=2), NO_SPACES, "Use chrF"),
     (es.TER(), NO_SPACES, ""),
-    (es.TER(normalized=True, asian_support=True), "th", "use CER"),
-    (es.WER(), NO_SPACES, "use CER"),
+    (es.TER(normalized=True, asian_support=True), "th", "Use CER"),
+    (es.WER(), NO_SPACES, "Use CER"),
     (es.CER(), "", ""),
-    (es.ROUGE("1"), "ja zh ko th", "use chrF"),
+    (es.ROUGE("1"), "ja zh ko th", "Use chrF"),
 )
 def test_a_metric_says_which_languages_it_does_not_suit(metric, languages, advice):
     for code in TEXTS:
@@ -78,7 +78,7 @@ REFERENCES = [
 ] * 20
 JAPANESE = {"A": [text[:-2] for text in REFERENCES], "B": [*REFERENCES[1:], "猫。"]}
 OF_JAPANESE = (
-    "Caution: BLEU: 13a does not split Japanese into words; use the tokenizer ja-mecab, char or "
+    "Caution: BLEU: 13a does not split Japanese into words. Use the tokenizer ja-mecab, char or "
     "flores200 (tokenize, -tok)."
 )
 
@@ -142,8 +142,8 @@ def tokenised(texts, n):
 
 @pytest.mark.parametrize(("n", "metric", "both", "said"), [
     (4, "bleu", 40, ""),
-    (5, "bleu", 0, "but the references do not: detokenise them"),
-    (40, "bleu", 40, "but BLEU expects text that is not tokenised: detokenise it"),
+    (5, "bleu", 0, "but the references do not. Detokenise them"),
+    (40, "bleu", 40, "but BLEU expects text that is not tokenised. Detokenise it"),
     (40, es.BLEU(tokenize="none"), 40, ""),
     (40, "wer", 0, "but the references do not"),
     (40, "wer", 40, ""),
@@ -164,7 +164,7 @@ def test_of_many_outputs_a_hundred_tokenised_ones_are_enough():
 def test_references_with_tabs_may_be_several():
     both = [f"{text}\t{text}" for text in ENGLISH]
     (said,) = said_of(ENGLISH, both)
-    assert "if it is 2 references, give --num-refs 2" in said
+    assert "If tabs separate 2 references, give --num-refs 2" in said
     assert not said_of(ENGLISH, [*both[1:], ENGLISH[0]])
 
 

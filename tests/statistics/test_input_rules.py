@@ -92,7 +92,7 @@ UNSPACED = {
 @pytest.mark.parametrize("metric", [es.BLEU(), es.WER(), es.TER()])
 def test_lines_that_are_one_token_are_said(script, metric):
     said = metric.unread(UNSPACED[script])
-    assert "so they are not words; use" in said
+    assert "so they are not words. Use" in said
     assert not es.BLEU(tokenize="char").unread(UNSPACED[script])
 
 
@@ -135,7 +135,7 @@ def test_pieces_of_words_and_other_characters_for_the_same_are_said():
 def test_an_empty_reference_beside_others_is_said():
     blank = [[text, "" if i < 3 else text] for i, text in enumerate(REFERENCES)]
     (said,) = said_of(OUTPUTS, blank)
-    assert "3 of 20 segments have an empty reference beside others" in said
+    assert "3 of 20 segments have an empty reference among others" in said
     absent = [[text, other or None] for text, other in blank]
     for good in (absent, ["", *REFERENCES[1:]], [["", ""], *REFERENCES[1:]]):
         assert not said_of(OUTPUTS, good)
@@ -172,7 +172,7 @@ def test_shares_beside_percentages_are_said(base, new, higher, is_said):
 
 
 def test_empty_references_are_said_where_outputs_are_not_empty():
-    said = "4 of 40 references are empty, but the outputs are not: no output can match"
+    said = "4 of 40 references are empty, but the outputs are not. No output can match"
     gold = ["", " ", "\u200b", "\ufeff", *REFERENCES[4:] * 2][:40]
     gold += REFERENCES[: 40 - len(gold)]
     outputs = (OUTPUTS * 2)[:40]
