@@ -146,8 +146,8 @@ def gate(
         if tasks were asked differently, their scores show little about the systems. Also the kinds
         of cautions with which a check may pass: ``"missing"``, if one system lacks clearly more
         items than the other, ``"labels"``, if the items that people labelled are not a random
-        sample, ``"empty"``, ``"alike"``, ``"unread"``, ``"unmoved"``, ``"floor"`` and ``"scale"``,
-        which the page on gates explains.
+        sample, ``"empty"``, ``"alike"``, ``"shifted"``, ``"unread"``, ``"unmoved"``,
+        ``"floor"`` and ``"scale"``, which the page on gates explains.
 
     Returns
     -------

@@ -196,7 +196,8 @@ OPTIONS = {
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
                "accept changes of settings (version, shots, dataset, arguments, prompts), or "
-               "cautions (missing, labels, empty, alike, unread, unmoved, floor, scale)", "rare"),
+               "cautions (missing, labels, empty, alike, shifted, unread, unmoved, floor, scale)",
+               "rare"),
         Option("--columns COLUMN=ROLE...", "logs", "roles of the columns of a table, such as "
                                                    "mine=score", "log rare"),
         Option("--lower-is-better METRIC...", "logs", "metrics in which lower scores are better",

@@ -456,7 +456,7 @@ class SequentialTest:
         As in `compare`.
     allow_changes : str or sequence of str
         Kinds of cautions that a look may pass with: "missing", "labels", "empty", "alike",
-        "unread", "unmoved", "floor", "scale".
+        "shifted", "unread", "unmoved", "floor", "scale".
 
     Raises
     ------

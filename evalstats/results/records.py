@@ -60,7 +60,9 @@ def stretch(n_units: int, n: int | None) -> float:
 #: Footnote mark for claims whose error rate a note reports; the note begins with the mark.
 MARK = "†"
 #: Cautions with which no gate passes, unless they are accepted by name.
-BARRING = ("missing", "labels", "empty", "alike", "unread", "unmoved", "floor", "scale")
+BARRING = (
+    "missing", "labels", "empty", "alike", "shifted", "unread", "unmoved", "floor", "scale"
+)  # fmt: skip
 #: Every `Caution` begins with this; files keep only this and the sentence, not the kind.
 CAUTION = "Caution: "
 #: The level at which a note reports that one system lacks more than another.
@@ -82,11 +84,12 @@ class Caution(str):
 
     `kind` names the reason in a word: "labels" that are not a random sample or oppose the judge,
     "missing" items, "changes" between systems, "errors", "runs" that are averaged, "empty" outputs,
-    texts that are all "alike", or "unread" by the metric, other "texts" that are not what the
-    metric takes them for, a score that is "unmoved" by the outputs, a baseline at the "floor" of
-    its scale, shares and percentages on one "scale", or a number that stands for no score, "few"
-    units that differ, "groups" in several strata, parts of documents that count as "units", a
-    system that was "limited" to a part of the items. It is empty if a file was read.
+    texts that are all "alike", "shifted" against the references, or "unread" by the metric, other
+    "texts" that are not what the metric takes them for, a score that is "unmoved" by the outputs, a
+    baseline at the "floor" of its scale, shares and percentages on one "scale", or a number that
+    stands for no score, "few" units that differ, "groups" in several strata, parts of documents
+    that count as "units", a system that was "limited" to a part of the items. It is empty if a file
+    was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'

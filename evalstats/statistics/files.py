@@ -99,6 +99,10 @@ class Lines:
         """Return the number of lines."""
         return len(self.edges) - 1
 
+    def __getitem__(self, i: int) -> str:
+        """Return a line as a string."""
+        return self.texts(i, i + 1)[0]
+
     def __iter__(self) -> Iterator[str]:
         """Yield the lines as strings, with few of them in memory."""
         for block in blocks(self.edges, _BLOCK_BYTES, len(self)):

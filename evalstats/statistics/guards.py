@@ -23,6 +23,7 @@ from evalstats.checks import plain, shown
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, Metric
 from evalstats.results.records import Caution, plural
+from evalstats.statistics.alignment import Gold, batches_said, places_near, shift_cautions, shifted
 from evalstats.statistics.files import Lines
 from evalstats.text.tokenization import language_of
 
@@ -162,12 +163,13 @@ def text_cautions(
         so = "No output can match an empty reference, so leave these segments out."
         in_all.append(Caution(f"{what}. {so}", "texts"))
     alike = _said_of_alike(marks, outputs, streams)
+    shifts = shift_cautions(outputs, streams)
     cautions: list[Cautions] = []
     for metric in metrics:
         said = {"": [*in_all, *alike.get("", ()), *_said_of_scripts(metric, language, sample)]}
         for name in outputs:
             said[name] = list(_said_of_outputs(name, marks[name], expected, metric))
-            said[name] += alike.get(name, ())
+            said[name] += (*alike.get(name, ()), *shifts.get(name, ()))
         cautions.append({name: several for name, several in said.items() if several})
     return cautions
 
@@ -186,17 +188,21 @@ def _said_of_scripts(metric: Metric, language: str, texts: Sequence[str]) -> Ite
 #: What is kept of N pairs of texts: checksums of the references and of the output, and bits, which
 #: are what is seen in the output, then in the reference (times 32), and the two below.
 KEPT = np.dtype([("references", np.uint32), ("output", np.uint32), ("bits", np.uint16)])
-#: Most letters of the reference are not ASCII; the output is one of its references.
+#: Most letters of the reference are not ASCII; the output is one of its references; and how far the
+#: reference is to which the output belongs.
 _FOREIGN, _EQUAL = 1 << 2 * _BITS, 2 << 2 * _BITS
+_OFFSETS = {0: 4 << 2 * _BITS, -1: 8 << 2 * _BITS, 1: 16 << 2 * _BITS}
 #: Texts that are kept to tell how a tokenizer reads them.
 _FEW = 20
 
 
-def kept_of(outputs: Iterable[str], references: Iterable[Sequence[str]]) -> NDArray[Any]:
+def kept_of(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[Any]:
     """Return the records of texts, `(N,)`, from which `kept_cautions` makes cautions later."""
-    rows = []
-    for output, texts in zip(outputs, references, strict=True):
-        bits = bits_of(output) + (bits_of(texts[0]) << _BITS)
+    rows, near = [], places_near(outputs, Gold(len(outputs), references.__getitem__))
+    for i, (output, texts) in enumerate(zip(outputs, references, strict=True)):
+        j = near.get(i)
+        bits = 0 if j is None else _OFFSETS.get(j - i, 0)
+        bits += bits_of(output) + (bits_of(texts[0]) << _BITS)
         bits += _FOREIGN * is_foreign(texts[0]) + _EQUAL * (output in texts)
         rows.append((checksum(texts), checksum([output]), bits))
     return np.array(rows, dtype=KEPT)
@@ -229,6 +235,9 @@ def kept_cautions(
     }
     if foreign and 2 * np.count_nonzero(bits & _FOREIGN) > n:
         said[""] += _said_of_scripts(metric, language_of(foreign), foreign)
+    of = {bit: offset for offset, bit in _OFFSETS.items()}
+    offsets = enumerate((bits & sum(of)).tolist())
+    said[name] += shifted(name, batches_said({i: i + of[bit] for i, bit in offsets if bit}))
     sums, texts = kept["references"], kept["output"]
     outputs, counts = np.unique(texts, return_counts=True)
     usual, n_alike = outputs[np.argmax(counts)], int(np.max(counts))

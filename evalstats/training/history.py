@@ -70,7 +70,8 @@ class Basis(NamedTuple):
     their influence values on the difference (3 for a normal distribution), and `None` if no t test
     is used or nothing varies. `barred` is the kind of a note that rules out a real improvement:
     "empty" outputs, or outputs that are all "alike", if the best step has none; texts "unread" by
-    the metric; "missing" scores. Without such a note it is empty.
+    the metric; outputs "shifted" against the references; "missing" scores. Without such a note
+    it is empty.
     """
 
     interval: str

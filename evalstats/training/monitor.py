@@ -443,7 +443,7 @@ class Monitor:
             known = next(
                 check.basis.barred for check in self.checks if check.step == self.best_step
             )
-        bars = barring(x for x in cautions if x.kind in ("unread", "missing") or x.kind != known)
+        bars = barring(x for x in cautions if x.kind not in ("empty", "alike") or x.kind != known)
         return tuple(cautions), bars.kind if bars else ""
 
     def _outputs(self, name: str, hypotheses: Any) -> tuple[SegmentStatistics, str | None]:

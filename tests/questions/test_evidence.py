@@ -45,6 +45,7 @@ NOTHING_MEASURED = {
     "half empty": (HALF_EMPTY, BASELINE, REFERENCES, "chrf", 40, "empty"),
     "as many as may be lost": ([1] * 5 + [0] * 95, [1] * 5 + [0] * 95, None, es.Mean("acc"), 0.05, "floor"),
     "error messages": (["Error: rate limit"] * 480, ["Error: rate limit"] * 480, REFERENCES, "chrf", 5, "alike"),
+    "a heading first": (["# Outputs", *BASELINE[:-1]], ["# Outputs", *BASELINE[:-1]], REFERENCES, "chrf", 5, "shifted"),
     "a constant judge": ([3.0] * 100, [3.0] * 100, None, es.Mean("judge"), 0.5, "unmoved"),
     "shares and percentages": (list(np.linspace(20, 60, 100)), list(np.linspace(0.2, 0.6, 100)), None, es.Mean("judge"), 0.05, "scale"),
     "what stands for none": ([["nan", "N/A", " null", *BASELINE][i % 9] if i % 9 < 3 else x for i, x in enumerate(BASELINE)], BASELINE, REFERENCES, "chrf", 40, "empty"),

@@ -623,6 +623,8 @@ KHMER = ["ថ្ងៃនេះអាកាសធាតុល្អណាស់"
     (BABBLE, [""] * 480, GOLD, "empty"),
     (BABBLE, ["Error: rate limit"] * 480, GOLD, "alike"),
     (["x y z", "z y x"] * 20, KHMER, KHMER, "unread"),
+    (BABBLE, ["", *TEXTS[:-1]], GOLD, "shifted"),
+    (["", *BABBLE[:-1]], ["", *TEXTS[:-1]], GOLD, "shifted"),
     (BABBLE, TEXTS, GOLD, ""),
     # Fewer empty outputs than before.
     ([""] * 480, [""] * 100 + GOLD[100:], GOLD, ""),
