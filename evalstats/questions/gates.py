@@ -363,6 +363,10 @@ class GateCheck(Record):
         """Task and metric."""
         return f"{self.task}: {self.metric}" if self.task else self.metric
 
+    def __bool__(self) -> bool:
+        """Return whether the check has passed."""
+        return self.verdict == "passed"
+
     @property
     def score(self) -> float:
         """That of the system."""
@@ -526,6 +530,10 @@ class Gate(Several[GateCheck]):
         codes = {"passed": 0, "failed": 1, "undecided": _UNDECIDED[self._counted_as()][0]}
         return codes[self.verdict]
 
+    def __bool__(self) -> bool:
+        """Return whether the exit code is 0, so that ``assert es.gate(...)`` is a test."""
+        return self.exit_code == 0
+
     def _counted_as(self, *checks: GateCheck) -> str | None:
         """Return what undecided checks (by default all) count as, or `None`."""
         is_one_empty = any(
@@ -602,14 +610,13 @@ class Gate(Several[GateCheck]):
     def _loss_said(self, row: GateCheck) -> str:
         """Return the difference of a check with its interval, and the allowed loss."""
         d = row.difference
-        loss = -d.difference if d.higher_is_better else d.difference
-        ends = sorted((-d.low, -d.high) if d.higher_is_better else (d.low, d.high))
-        word = "lost"
-        if loss < 0:
-            loss, ends, word = -loss, [-ends[1], -ends[0]], "gained"
+        loss, worst = (-d.difference, -d.low) if d.higher_is_better else (d.difference, d.high)
         places = tabular.decimals([abs(d.high - d.low) / 4])
-        value, low, high = (tabular.number(x, places) for x in (loss, *ends))
-        said = f"{d.system} {word} {value} ({self._interval} {low} to {high})"
+        change = "did not change"
+        if loss:
+            change = f"{'lost' if loss > 0 else 'gained'} {tabular.number(abs(loss), places)}"
+        low, high = (tabular.number(x, places, sign=True) for x in (d.low, d.high))
+        said = f"{d.system} {change} ({self._interval} of the difference: {low} to {high})"
         if row.asked == _NO_LOSS or row.barred or row.pvalue_passed is None:
             return said
         limit = (
@@ -617,12 +624,11 @@ class Gate(Several[GateCheck]):
             if self.recovery is None
             else (f"{100 * (1 - self.recovery):.6g}% of the baseline")
         )
-        # The largest loss that is compatible with the data.
-        worst = high if word == "lost" else low.removeprefix("-")
+        open_to = f"a loss of up to {tabular.number(worst, places)}"
         against = {
             "passed": f"so a loss of {limit} or more is ruled out",
             "failed": f"which is more than the limit of {limit}",
-            "undecided": f"but a loss of up to {worst} cannot be ruled out (the limit is {limit})",
+            "undecided": f"but {open_to} cannot be ruled out (the limit is {limit})",
         }
         return f"{said}, {against[row.verdict]}"
 

@@ -339,6 +339,10 @@ class Looks(Several[Look]):
         """0 for passed, 1 for failed, 4 for go on."""
         return _CODES[self.verdict]
 
+    def __bool__(self) -> bool:
+        """Return whether the test has passed."""
+        return self.exit_code == 0
+
     def plot(self, ax: Axes | None = None) -> Axes:  # type: ignore[override]
         """Draw the difference as it grows with its repeated interval, and the limit, dashed."""
         from evalstats.pictures import plots

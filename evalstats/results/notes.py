@@ -148,7 +148,8 @@ class Facts:
     def about(self, few: Sequence[Difference], what: str) -> Iterator[str]:
         """Yield a statement about a few differences, or about their tasks."""
         if few and len({d.task for d in self.rows}) > 1:
-            yield f"On {_names((d.task for d in few), self.limits[0].part)}, systems {what}."
+            names = ("the total" if d.aggregate else d.task for d in few)
+            yield f"On {_names(names, self.limits[0].part)}, systems {what}."
         elif len(few) > NAMED:
             yield f"{len(few)} pairs {what}."
         elif few:
@@ -531,7 +532,9 @@ _RULES: tuple[tuple[Callable[[Facts], Any], Callable[[Facts, Any], Iterator[str]
     (lambda f: [few for x in f.tasks for few in x.held], _held),
     (
         lambda f: [
-            d for d in f.rows if 0 < d.n_differing < FEW_DIFFERING and d.verdict != "cannot tell"
+            d
+            for d in f.differences
+            if 0 < d.n_differing < FEW_DIFFERING and d.verdict != "cannot tell"
         ],
         _rough,
     ),

@@ -662,14 +662,14 @@ def is_mixed(records: Iterable[Any]) -> bool:
 def oriented(comparison: Comparison, rows: Sequence[Difference]) -> list[Difference]:
     """Return differences as tables, figures and folds show them: the better system first.
 
-    The rows of a pair on several tasks have the direction of the total. If there is one pair and
-    several metrics, rows have the direction of the first metric. If there is a baseline, a
-    one-sided test or a claim, the direction does not change.
+    The rows of a pair on several tasks have the direction of the total. If there is one pair, all
+    rows have the direction of the first metric. If there is a baseline, a one-sided test or a
+    claim, the direction does not change.
     """
     directed = comparison.baseline is not None or comparison.alternative != "two-sided"
     if directed or comparison.margin is not None or comparison.recovery is not None:
         return list(rows)
-    together = is_mixed(rows) or not (has_tasks(rows) or len(by_pair(rows)) > 1)
+    together = is_mixed(rows) or len(by_pair(rows)) == 1
     first: dict[tuple[str, ...], Difference] = {}
     for d in sorted(rows, key=lambda d: d.aggregate is None):
         first.setdefault((d.system, d.baseline, "" if together else d.metric), d)

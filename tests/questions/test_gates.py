@@ -1,5 +1,6 @@
 """Gates between runs: three verdicts, at the stated error, in every form."""
 
+import re
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -525,11 +526,28 @@ def test_what_is_said_of_errors_is_that_of_their_mirror_image(gap, margin):
     metrics = [es.Mean("m", higher_is_better=higher) for higher in (True, False)]
     sides = [(new, old), (-new, -old)]
     gates = [es.gate(*x, None, m, margin=margin) for x, m in zip(sides, metrics, strict=True)]
+    interval = re.compile(r"interval of the difference: (\S+) to (\S+)\)")
     said, same = (gate._findings()[0].said for gate in gates)
-    assert said == same
+    assert interval.sub("", said) == interval.sub("", same)
+    for gate in gates:
+        (d,) = [check.difference for check in gate]
+        ends = interval.search(gate._findings()[0].said)
+        assert [float(x) for x in ends.groups()] == pytest.approx([d.low, d.high], abs=0.005)
     if gates[0].verdict == "undecided":
         low = gates[0].checks[0].difference.low
         assert f"a loss of up to {-low:.2f} cannot be ruled out (the limit is {margin:g})" in said
+
+
+@pytest.mark.parametrize("undecided", [None, "pass", "fail"])
+@pytest.mark.parametrize("loss", [0.02, 0.05, 1.0])
+def test_a_gate_is_true_if_its_exit_code_is_0(loss, undecided):
+    """An assertion on a gate fails when the gate does; a tuple of checks would always be true."""
+    old = np.arange(100.0) % 7
+    new = old - 2 * loss * (np.arange(100) % 2)
+    gate = es.gate(new, old, metrics=es.Mean("m"), margin=0.051, undecided=undecided)
+    assert gate.verdict == {0.02: "passed", 0.05: "undecided", 1.0: "failed"}[loss]
+    assert bool(gate) is (gate.exit_code == 0)
+    assert all(gate) is (gate.verdict == "passed")
 
 
 def test_units_of_systems_that_are_not_paired_are_those_of_the_new_one():
