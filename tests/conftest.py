@@ -24,9 +24,14 @@ settings.load_profile("default")
 os.environ.pop("COLUMNS", None)
 
 
+# A run ends 10% sooner if garbage collection comes after the collection of tests, and seldom.
+gc.disable()
+
+
 def pytest_collection_finish():
-    """Let garbage collection pass over what was imported and collected: a run ends 6 % sooner."""
     gc.freeze()
+    gc.set_threshold(50_000)
+    gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
