@@ -160,14 +160,25 @@ SYSTEMS = ("baseline", "copy", "clearly-better")
 @pytest.fixture(scope="session")
 def small(sample):
     """Return the first segments of the sample, of which much can be asked in little time."""
+    return first_segments(sample, SYSTEMS)
+
+
+def first_segments(sample, systems):
     from evalstats.data import Sample
 
     return Sample(
         sample.references[:60],
-        {name: sample.systems[name][:60] for name in SYSTEMS},
+        {name: sample.systems[name][:60] for name in systems},
         sample.documents[:60],
         sample.domains[:60],
     )
+
+
+@pytest.fixture
+def short_demo(sample, monkeypatch):
+    """Let `evalstats demo` compare the first segments of the systems."""
+    short = first_segments(sample, sample.systems)
+    monkeypatch.setattr("evalstats.data.load_sample", lambda: short)
 
 
 @pytest.fixture(scope="module")

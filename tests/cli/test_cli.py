@@ -838,6 +838,7 @@ def test_every_command_that_prints_has_both_options():
     assert {"guide", *EVERY_COMMAND} == set(COMMANDS)
 
 
+@pytest.mark.usefixtures("short_demo")
 @pytest.mark.parametrize("command", EVERY_COMMAND)
 def test_quiet_and_output_mean_the_same_for_all_commands(command, here, run_here):
     """-o writes what is printed as well; -q prints neither sentences nor what -o writes."""

@@ -18,13 +18,13 @@ PRINTED = [
     "demo --verbose",
     f"compare {OLD_NEW} --describe",
     f"compare {OLD_NEW}",
-    f"compare {OLD_NEW} --baseline old -m bleu chrf ter --margin 1 --verbose",
+    f"compare {OLD_NEW} --baseline old -m bleu chrf wer --margin 1 --verbose",
     f"compare {OLD_NEW} --scores comet.csv --missing intersect",
     f"compare {OLD_NEW} --by domains.txt",
     f"compare {OLD_NEW} --groups documents.txt --method t",
     "compare -r ref.txt -i systems/A.txt systems/B.txt systems/C.txt systems/D.txt systems/E.txt "
     "systems/F.txt --resamples 99",
-    f"compare {OLD_NEW} --names {'long-' * 12}1-of-them {'long-' * 12}2-of-them -m bleu ter",
+    f"compare {OLD_NEW} --names {'long-' * 12}1-of-them {'long-' * 12}2-of-them -m bleu wer",
     "compare logs/ --verbose",
     "compare logs/ --baseline acme/base --recovery 0.9",
     "compare arena.csv --verbose --resamples 99",
@@ -38,7 +38,7 @@ PRINTED = [
     "gate agent-100.csv --systems new --baseline old --of 400 --margin 0.1 --state state.json",
     "power -r ref.txt -i old.txt new.txt --difference 1 -m bleu chrf --verbose",
     "power agents/new.csv agents/old.csv --difference 0.05 --trials 8 --price 10,1",
-    f"estimate {OLD_NEW} -m bleu chrf ter",
+    f"estimate {OLD_NEW} -m bleu chrf wer",
     "estimate logs/ --verbose",
     "show logs/ comet.csv judge.csv --verbose",
     "cases agents/new.csv --baseline agents/old.csv --verbose",
@@ -47,6 +47,7 @@ PRINTED = [
 ]
 
 
+@pytest.mark.usefixtures("short_demo")
 @pytest.mark.parametrize("words", PRINTED)
 def test_nothing_is_wider_than_its_terminal(words, examples_folder, run_here, monkeypatch):
     monkeypatch.chdir(examples_folder)

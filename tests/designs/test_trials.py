@@ -1,6 +1,7 @@
 """pass^k, pass@k and flip rate: against published numbers and enumeration."""
 
 import re
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
@@ -89,8 +90,8 @@ def test_chance_in_trials_is_that_of_scipys_beta_binomial_posterior():
     grid = (np.arange(400) + 0.5) / 400
     mean, size = grid[:, None], 1 / grid[None, :] - 1
     logs = sum(
-        stats.betabinom.logpmf(c, n, mean * size, (1 - mean) * size)
-        for n, c in zip(trials.tolist(), right.tolist(), strict=True)
+        times * stats.betabinom.logpmf(c, n, mean * size, (1 - mean) * size)
+        for (n, c), times in Counter(zip(trials.tolist(), right.tolist(), strict=True)).items()
     )
     density = np.exp(logs - logs.max())
     density /= density.sum()
