@@ -211,16 +211,16 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     is_asked = _asked_of_all(pivot, notes)
     unit = pivot.called[0]
     systems, is_absent = [part.rows.system for part in pivot.parts], ~pivot.is_there & is_asked
-    if missing != "intersect" and not (missing == "failure" and _are_binary(pivot)):
+    are_failures = missing == "failure" and _are_binary(pivot)
+    if missing != "intersect" and not are_failures:
         _refuse_absent(pivot, is_asked)
-    elif missing == "failure":
+    elif are_failures:
         for system, n in zip(systems, np.sum(is_absent, axis=1), strict=True):
             if n:
                 line = f"{pivot.key}: {system} has no answer to {n:,} of "
                 line += counted(int(np.sum(is_asked)), unit)
                 notes.append(Note("failed", line, ": counted as failed.", "errors"))
-        return pivot.table(is_asked, is_absent)
-    kept = np.asarray(pivot.is_there.all(axis=0))
+    kept = is_asked if are_failures else np.asarray(pivot.is_there.all(axis=0))
     if missing == "intersect":
         kept &= ~pivot.is_gone.any(axis=0)
         if not np.any(kept):
@@ -248,7 +248,7 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
         n = counted(len(pivot.ids), unit)
         line = f"{pivot.key.part or pivot.key}: the {several} answers to each of {n}"
         notes.append(Note("answers", line, f" {how}."))
-    return pivot.table(kept)
+    return pivot.table(kept, is_absent if are_failures else None)
 
 
 def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Key, list[Rows]]:
@@ -327,10 +327,11 @@ def _may_be_runs(pivot: Pivot) -> bool:
 
 
 def _are_binary(pivot: Pivot) -> bool:
-    """Return whether all existing scores are 0 or 1."""
-    scores = np.concatenate([part.values[:, 0] for part in pivot.parts])
-    return isinstance(pivot.metric, Mean) and bool(
-        np.all(np.isin(scores, (0, 1)) | (scores != scores))
+    """Return whether the existing scores of all answers are 0 or 1."""
+    rows = [part.rows for part in pivot.parts]
+    return all(
+        isinstance(one.metric, Mean) and np.all(np.isin(one.values[~one.is_gone, 0], (0, 1)))
+        for one in rows
     )
 
 
@@ -442,6 +443,7 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
                 f"{_written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}. "
                 "Complete the log, or compare only the shared items with ",
                 Argument("missing", "intersect"),
+                *(_FAILING if _are_binary(pivot) else ()),
             )
 
 

@@ -139,6 +139,13 @@ class ItemScores(NamedTuple):
     n_unscored: int = 0
     repeats: NDArray[np.float64] | None = None
 
+    def failure(self, metric: Metric) -> NDArray[Any]:
+        """Return the statistics of an item to which all answers of the system are wrong."""
+        if isinstance(metric, Trials):
+            row: NDArray[Any] = metric.counted([max(self.n_answers)], [0])[0]
+            return row
+        return np.tile((0.0, 1.0), self.n_runs)
+
 
 def item_scores(rows: Rows, epochs: str = "mean") -> ItemScores:
     """Return rows by item: several answers to it are averaged, or are runs, or are trials.
@@ -242,7 +249,7 @@ class Pivot(NamedTuple):
     ) -> SegmentStatistics:
         """Return the table of the items to keep, `(N,)`; a missing item is a row of zeros.
 
-        Items in `is_failed` `(S, N)` have the score 0.
+        In items in `is_failed` `(S, N)` all answers have failed.
         """
         kept = np.ones(len(self.ids), dtype=np.bool_) if kept is None else kept
         is_kept = kept.tolist()
@@ -258,15 +265,17 @@ class Pivot(NamedTuple):
                 rows = wider.reshape(len(rows), -1)
             block[places] = rows
         values[self.is_gone] = 0
-        if is_failed is not None:
-            values[is_failed] = 0, 1
+        is_failed = np.zeros_like(self.is_there) if is_failed is None else is_failed
+        for block, part, failed in zip(values, self.parts, is_failed, strict=True):
+            if np.any(failed):
+                block[failed] = part.failure(self.metric)
         return SegmentStatistics(
             values if np.all(kept) else values[:, kept],
             tuple(part.rows.system for part in self.parts),
             self.metric,
             segment_ids=tuple(compress(self.ids, is_kept)),
             labels={name: tuple(compress(cells, is_kept)) for name, cells in self.labels.items()},
-            repeats=self._repeats(kept),
+            repeats=self._repeats(kept, is_failed),
             unit=self.called[0],
             part=self.called[1],
         )
@@ -304,7 +313,9 @@ class Pivot(NamedTuple):
             )
         return self._replace(labels={**self.labels, name: names})
 
-    def _repeats(self, kept: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    def _repeats(
+        self, kept: NDArray[np.bool_], is_failed: NDArray[np.bool_]
+    ) -> NDArray[np.float64] | None:
         """Return sums of the answers behind means, `(S, N, 3)`, if any item has several."""
         if not isinstance(self.metric, Mean) or all(part.repeats is None for part in self.parts):
             return None
@@ -317,6 +328,7 @@ class Pivot(NamedTuple):
                 block[places, 2] = np.minimum(np.abs(scores[:, 0]), 1e150) ** 2
             else:
                 block[places] = part.repeats
+        repeats[..., 0] += is_failed * np.array([[max(part.n_answers)] for part in self.parts])
         # Squares of very large scores overflow.
         return repeats[:, kept] if np.all(np.isfinite(repeats)) else None
 

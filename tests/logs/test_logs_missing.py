@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 
 import evalstats as es
 from evalstats.cli import main
+from evalstats.logs.joining import joined
 from evalstats.logs.missing import common_item_notes
 from tests.agent_logs import deepeval_run, tau_trials
 from tests.helpers import refuses
@@ -263,6 +264,28 @@ def test_missing_trials_are_counted_as_the_message_says(tmp_path):
             es.compare_logs(paths, epochs="pass^3")
     counted = es.compare_logs(paths, epochs="pass^3", missing="failure", n_resamples=99)
     assert counted.estimates[0].n_segments == 40
+
+
+@pytest.mark.parametrize("epochs", ["mean", "pass^2", "runs"])
+def test_items_that_a_file_lacks_are_failures_of_all_its_trials(tmp_path, epochs):
+    """Defect: items that one of two files lacks were refused if items have several trials."""
+    paths = {name: tmp_path / f"{name}.csv" for name in "abw"}
+    for name, path in paths.items():
+        rows = [f"t{i},{trial},{(i + trial) % 4 > 0 if name == 'a' or i % 5 else 0:d}"
+                for i in range(40) for trial in range(3) if i % 5 or name != "b"]  # fmt: skip
+        path.write_text("\n".join(["id,trial,correct", *rows]))
+    pairs = [[paths["a"], paths[name]] for name in "bw"]
+    refuses("8 of 40 are missing .*count failures with missing='failure'",
+            es.compare_logs, pairs[0], epochs=epochs)  # fmt: skip
+    found, whole = (
+        es.compare_logs(pair, epochs=epochs, missing="failure", n_resamples=99) for pair in pairs
+    )
+    assert "Caution: correct: b has no answer to 8 of 40 items: counted as failed." in found.notes
+    for one, other in zip(found.estimates, whole.estimates, strict=True):
+        assert (one.score, one.low, one.high) == (other.score, other.low, other.high)
+    one, other = (joined(pair, epochs=epochs, missing="failure").tasks[""][0] for pair in pairs)
+    np.testing.assert_array_equal(one.values, other.values)
+    np.testing.assert_array_equal(one.answers, other.answers)
 
 
 def test_runs_are_only_offered_if_they_are_possible(tmp_path):
