@@ -183,8 +183,8 @@ def gate(
     limits = options.get("margin"), options.get("recovery")
     if bound is None and limits == (None, None):
         raise InputError(
-            "give a margin (a loss that is too large), a recovery (the share to keep) or, "
-            "without a baseline, at_least (the score to reach)"
+            "pass a margin (the smallest loss that is too large), a recovery (the share to "
+            "keep) or, without a baseline, at_least (the score to reach)"
         )
     return _judged(hypotheses, base, references, metrics, **options)
 
@@ -281,8 +281,8 @@ def _judged(
             if value is not None:
                 raise InputError(
                     (
-                        f"compares one system with a number, but {argument} is for two systems; "
-                        "leave it out"
+                        f"compares a single system with a number, but {argument} requires two "
+                        "systems; leave it out"
                     ),
                     argument=bound.argument,
                 )
@@ -290,8 +290,8 @@ def _judged(
     name = asked.pop("baseline", None)
     if bound is None and (base is None) == (name is None):
         raise InputError(
-            "give the outputs, statistics or log of the baseline as base; or, if hypotheses has "
-            "both systems, the baseline's name as baseline"
+            "pass the outputs, statistics or log of the baseline as base; or, if hypotheses "
+            "contains both systems, the baseline's name as baseline"
         )
     baseline = base if name is None else name
     of_logs = {name: asked.pop(name) for name in _OF_LOGS if asked.get(name) is not None}
@@ -306,8 +306,8 @@ def _judged(
     if name is not None and not is_name:
         raise InputTypeError(
             (
-                "must be the name of a system in hypotheses, which has both systems; give the "
-                "baseline's outputs, statistics or log as base"
+                "must be the name of a system in hypotheses, which must contain both systems; "
+                "pass the baseline's outputs, statistics or log as base"
             ),
             argument="baseline",
         )
@@ -317,7 +317,7 @@ def _judged(
         return gated(options=options, bound=bound, **asked)
     for argument in of_logs:
         raise InputError(
-            f"{argument} is only for logs, but these are texts or statistics; leave it out"
+            f"{argument} applies only to logs, but these are texts or statistics; leave it out"
         )
     read = partial(_read, asked=asked, workers=options.executor)
     if bound is None and not is_name:
@@ -378,8 +378,9 @@ def _are_logs(sides: Sequence[Any]) -> bool:
     ]
     if any(are_logs) and not all(are_logs):
         raise InputTypeError(
-            "hypotheses and baseline must both be a Log, a path or a frame, or neither; the "
-            "baseline can be a name if hypotheses are a mapping, or statistics, of both systems"
+            "either both or neither of hypotheses and baseline must be a Log, a path or a data "
+            "frame. The baseline can be a name if hypotheses is a mapping, or statistics, of "
+            "both systems."
         )
     return all(are_logs)
 
@@ -389,17 +390,17 @@ def _check_sides(hypotheses: Any, baseline: object, argument: str, is_alone: boo
     if isinstance(baseline, (int, float)):
         raise InputTypeError(
             f"must be a system, got {baseline}; to require a score instead of comparing with a "
-            f"baseline, give at_least={baseline}",
+            f"baseline, pass at_least={baseline}",
             argument=argument,
         )
     summaries = summaries_of(hypotheses) or summaries_of(baseline)
     if summaries and not summaries[0].has_totals:
         why = summaries[0].why
-        raise InputTypeError(f"a gate needs the statistics of every segment, but {why}")
+        raise InputTypeError(f"a gate requires the statistics of every segment, but {why}")
     if summaries and not is_alone and not isinstance(baseline, str):
         name = summaries[0].name
         raise InputTypeError(
-            f"baseline must be the name of a system if {name} is given, which must have both "
+            f"baseline must be the name of a system if you pass {name}, which must contain both "
             "systems, because separate sums do not show how they vary together"
         )
 
@@ -438,7 +439,7 @@ def _of_logs(
     """
     if references is not None:
         raise InputError(
-            "references must be left out when logs are given, because logs have scores"
+            "references must be left out when you pass logs, which already contain scores"
         )
     logs: Any = sides
     if len(sides) == 2 and all(table_columns(log) is not None for log in sides):
@@ -478,8 +479,9 @@ def _of_two_sides(
     for name, value in sides.items():
         if isinstance(value, Mapping):
             raise InputTypeError(
-                f"{name} is a mapping: give both systems in one mapping as hypotheses, and the "
-                "name of one as baseline; give scores with item names as a frame or a table"
+                f"{name} must not be a mapping. Pass both systems in one mapping as hypotheses, "
+                "and the name of one as baseline; pass scores with item names as a data frame "
+                "or a table."
             )
     known = {name: tables_of(value) for name, value in sides.items() if is_statistics(value)}
     if not known:

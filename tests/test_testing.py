@@ -109,7 +109,7 @@ A, B, SHORT = (
         "metrics must be left out when .*SegmentStatistics, which already have",
     ),
     ((A, B, ["r"] * 3), {}, "references must be left out when you pass SegmentStatistics"),
-    ((A, B.join(A, B)), {}, r"baseline must hold one system, got \['A', 'B'"),
+    ((A, B.join(A, B)), {}, r"baseline must contain a single system, got \['A', 'B'\]"),
     ((A, B), {"margin": 0}, "margin must be above 0, got 0. Pass only its size"),
     ((A, B), {"significance_level": 0.5}, "significance_level must be between 0 and 0.5, got"),
     ((A, SHORT), {}, "must have the same segments, got 2 for"),

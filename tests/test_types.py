@@ -179,4 +179,4 @@ def test_notebooks_know_the_options_that_others_pass_on():
     assert gates[0].checks[0].pvalue_passed == gates[1].checks[0].pvalue_passed
     with pytest.raises(es.InputError, match="baseline must be the name of a system in hypotheses"):
         es.gate(marks["B"], baseline="a.json", **options)
-    refuses("give the outputs, statistics or log of the", es.gate, marks["B"], **options)
+    refuses("pass the outputs, statistics or log of the", es.gate, marks["B"], **options)

@@ -80,17 +80,20 @@ def as_metric(metric: object) -> Metric:
         if name in NAMED:
             made: Metric = NAMED[name]()
             return made
-        more = "Scores computed elsewhere, one per segment, are given as outputs: metric="
+        more = (
+            "To use scores that were computed elsewhere, pass one per segment as outputs, with "
+            "metric="
+        )
         more += f"evalstats.Mean({shown(metric, 60)})"
         raise InputError(expected(metric, NAMED, more), argument="metric")
     if isinstance(metric, type) and issubclass(metric, Metric):
         needed = ", ".join(f"{name}=..." for name in required(metric))
         raise InputTypeError(
-            f"must be an object, got the class: write {metric.__name__}({needed})",
+            f"must be an object, got the class itself; use {metric.__name__}({needed})",
             argument="metric",
         )
     kind = type(metric).__name__
-    more = f"; give {kind}.scores(...) as outputs, and evalstats.Mean({kind!r}) as metric"
+    more = f"; pass {kind}.scores(...) as outputs and evalstats.Mean({kind!r}) as metric"
     more = more if hasattr(metric, "scores") else ""
     raise InputTypeError(f"must be a name or a Metric object, got {kind}{more}", argument="metric")
 

@@ -148,7 +148,7 @@ class Metric(Configured, ABC):
     doubt: ClassVar[str] = ""
     #: The error for a score that is not a number; it may contain {n}, {units} and {more}.
     undefined: ClassVar[str] = (
-        "is not finite; define the score for every total, also if a denominator is 0"
+        "is not finite; define the score for all possible totals, including denominators of 0"
     )
 
     @abstractmethod
@@ -305,7 +305,7 @@ def check_metric(metric: Metric) -> Metric:
     kind = type(metric).__name__
     for attribute in ("name", "columns"):
         if not hasattr(metric, attribute):
-            raise InputError(f"{kind} must set {attribute} (see evalstats.Metric)")
+            raise InputError(f"{kind} must define {attribute} (see evalstats.Metric)")
     label(metric.name, f"name of {kind}")
     columns = metric.columns
     if not isinstance(columns, (tuple, list)) or not columns:
@@ -324,8 +324,8 @@ def scores_of(metric: Metric, totals: NDArray[Any]) -> Floats:
     if scores.shape != totals.shape[:-1]:
         raise InputError(
             f"{metric.name}.score must map shape (..., k) to (...): for totals of shape "
-            f"{totals.shape} it returned {scores.shape}, expected {totals.shape[:-1]}; index the "
-            f"last axis only, as in totals[..., 0] / totals[..., 1]"
+            f"{totals.shape}, it returned {scores.shape} instead of {totals.shape[:-1]}. Index "
+            "only the last axis, as in totals[..., 0] / totals[..., 1]."
         )
     return scores.astype(np.float64, copy=False)
 

@@ -88,7 +88,9 @@ class CHRF(Metric):
             beta=number(self.beta, "beta", 0.0),
         )
         if self.char_order + self.word_order == 0:
-            raise InputError("char_order and word_order are both 0; at least one must be 1 or more")
+            raise InputError(
+                "char_order and word_order cannot both be 0; set at least one of them to 1 or more"
+            )
         if self.beta > _MOST_BETA:
             raise InputError(f"must be at most {_MOST_BETA:g}, got {self.beta}", argument="beta")
         for name in ("lowercase", "whitespace", "eps_smoothing"):

@@ -123,8 +123,8 @@ class Confusion(Metric):
             raise InputError("multilabel and matrices cannot both be True; choose one")
         if self.multilabel and measure in _SINGLE:
             raise InputError(
-                f"measure {measure!r} needs items with one label each, got multilabel=True; use a "
-                "macro, micro or weighted rate"
+                f"measure {measure!r} requires items with one label each, got multilabel=True; "
+                "use a macro, micro or weighted rate"
             )
         positive = self.positive.item() if isinstance(self.positive, np.generic) else self.positive
         if measure in RATES:
@@ -268,9 +268,7 @@ def _members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDAr
     for i, row in enumerate(held):
         members[i, codes_of(row, labels, f"{name}[{i}]")] = True
         if np.count_nonzero(members[i]) < len(row):
-            raise InputError(
-                f"{name}[{i}] contains a label twice: {shown(row)}; give each label once"
-            )
+            raise InputError(f"{name}[{i}] contains a label twice: {shown(row)}")
     return members
 
 
@@ -288,12 +286,14 @@ def _counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
             f"{array.shape}"
         )
     if not len(array):
-        raise InputError("hypotheses is empty; give at least one segment")
+        raise InputError("hypotheses is empty; pass at least one segment")
     # Narrow integers, such as counts of pixels, could overflow in sums.
     array = array.astype(np.float64) if array.dtype.kind == "f" else array
     countable = (array >= 0) & (array == np.rint(array)) & (array < np.float64(2**53))
     for place in np.argwhere(~countable)[:1].tolist():
-        raise InputError(f"hypotheses{place} is {array[tuple(place)]}; counts are 0, 1, 2, ...")
+        raise InputError(
+            f"hypotheses{place} is {array[tuple(place)]}, but counts must be 0, 1, 2, ..."
+        )
     array = array.astype(np.int64)
     hits = np.diagonal(array, axis1=1, axis2=2)
     return hits, array.sum(axis=1), array.sum(axis=2), hits.sum(axis=1), array.sum(axis=(1, 2))
@@ -370,9 +370,9 @@ def as_labels(labels: object) -> tuple[Label, ...]:
             raise InputTypeError(f"labels[{i}] must be a string or an integer, got {shown(value)}")
     if len(set(classes)) < len(classes):
         twice = next(value for i, value in enumerate(classes) if value in classes[:i])
-        raise InputError(f"labels must differ, got {shown(twice)} twice")
+        raise InputError(f"labels must be unique, but {shown(twice)} occurs twice")
     if len(classes) < 2:
-        raise InputError(f"labels must be all classes, at least 2, got {shown(classes)}")
+        raise InputError(f"labels must contain all classes, at least 2, got {shown(classes)}")
     return tuple(classes)
 
 
@@ -380,12 +380,12 @@ def checked_pair(hypotheses: object, references: object, what: str) -> tuple[lis
     """Return predictions and gold values as lists of equal length."""
     check_same_index({"hypotheses": hypotheses, "references": references})
     if references is None:
-        raise InputTypeError(f"references is None; give {what}, one for each of the hypotheses")
+        raise InputTypeError(f"references is None; pass {what}, one for each of the hypotheses")
     predicted = listed(hypotheses, "hypotheses", "predictions")
     gold = listed(references, "references", what)
     check_same_length(hypotheses=predicted, references=gold)
     if not predicted:
-        raise InputError("hypotheses is empty; give at least one segment")
+        raise InputError("hypotheses is empty; pass at least one segment")
     return predicted, gold
 
 

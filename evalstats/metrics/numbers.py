@@ -71,8 +71,8 @@ class Correlation(Metric):
     def __post_init__(self) -> None:
         if self.kind != "pearson":
             raise InputError(
-                f"kind must be 'pearson', got {self.kind!r}: only Pearson's correlation is a "
-                "function of sums over segments (ranks depend on all other segments)"
+                f"kind must be 'pearson', got {self.kind!r}. Only Pearson's correlation is a "
+                "function of sums over segments; ranks depend on all other segments."
             )
         if not isinstance(self.centre, (tuple, list)) or len(self.centre) != 2:
             raise InputTypeError(f"centre must be two numbers, got {self.centre!r}")
@@ -93,8 +93,8 @@ class Correlation(Metric):
             spread, mean = float(np.var(numbers)), float(np.mean(numbers))
             if np.ptp(numbers) > 0 and spread < _LEAST_SPREAD * (mean - centre) ** 2:
                 raise InputError(
-                    f"{name} have mean {mean:g} and standard deviation {np.sqrt(spread):g}, too "
-                    f"small for sums of squares; give centre=({np.mean(both[0]):g}, "
+                    f"{name} have mean {mean:g} and standard deviation {np.sqrt(spread):g}, "
+                    f"which is too small for sums of squares; pass centre=({np.mean(both[0]):g}, "
                     f"{np.mean(both[1]):g}), the same for all systems"
                 )
         x, y = (numbers - c for numbers, c in zip(both, self.centre, strict=True))

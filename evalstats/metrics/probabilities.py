@@ -31,8 +31,8 @@ def _probabilities(values: object, name: str, n_columns: int | None = None) -> F
     rows = as_scores(values, name) if n_columns is None else as_numbers(values, name, n_columns)
     for place in np.argwhere((rows < 0) | (rows > 1))[:1].tolist():
         raise InputError(
-            f"{name}{place} is {rows[tuple(place)]:g}, and a probability must be from 0 to 1; "
-            "divide percentages by 100, apply a sigmoid or softmax to logits"
+            f"{name}{place} is {rows[tuple(place)]:g}, but a probability must be between 0 and "
+            "1. Divide percentages by 100, or apply a sigmoid or softmax to logits."
         )
     return rows
 
@@ -100,8 +100,8 @@ class Brier(Quotient):
             sums = np.sum(forecasts, axis=1)
             for i in np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)[:1]:
                 raise InputError(
-                    f"hypotheses[{i}] sums to {sums[i]:.6g}, and the probabilities of all classes "
-                    f"must sum to 1; divide each row by its sum, or give all classes"
+                    f"hypotheses[{i}] sums to {sums[i]:.6g}, but the probabilities of all "
+                    "classes must sum to 1; divide each row by its sum, or pass all classes"
                 )
             squared = np.sum((forecasts - np.eye(len(self.labels))[codes]) ** 2, axis=1)
         return np.stack([squared, np.ones_like(squared)], axis=-1)
@@ -167,8 +167,9 @@ class ECE(Metric):
         pairs = _probabilities(hypotheses, "hypotheses", 2)
         for i in np.flatnonzero((pairs[:, 1] != 0) & (pairs[:, 1] != 1))[:1]:
             raise InputError(
-                f"hypotheses[{i}] has correct={pairs[i, 1]:g}; every row must be (confidence, "
-                "correct), with 1 for a right answer and 0 for a wrong one"
+                f"hypotheses[{i}] has correct={pairs[i, 1]:g}, but every row must be "
+                "(confidence, correct), where correct is 1 for a right answer and 0 for a wrong "
+                "one"
             )
         edges = np.linspace(0, 1, self.bins + 1)[1:-1]
         sums = np.zeros((len(pairs), self.bins, 3))
@@ -240,14 +241,15 @@ class _PerUnit(Quotient):
         sign, kind = (1, "negative log-likelihood") if self.nll else (-1, "log-likelihood")
         for i in np.flatnonzero(sign * rows[:, 0] < 0)[:1]:
             raise InputError(
-                f"log-likelihoods[{i}] is {rows[i, 0]:g}, and a {kind} must be at "
-                f"{'least' if self.nll else 'most'} 0; give nll={not self.nll} for numbers of the "
-                "other sign"
+                f"log-likelihoods[{i}] is {rows[i, 0]:g}, but a {kind} must be at "
+                f"{'least' if self.nll else 'most'} 0; if your numbers have the opposite sign, "
+                f"pass nll={not self.nll}"
             )
         for i in np.flatnonzero(rows[:, 1] <= 0)[:1]:
             raise InputError(
-                f"log-likelihoods[{i}] has {rows[i, 1]:g} {self.unit}s; every row must be "
-                f"(log-likelihood, number of {self.unit}s) with more than 0: leave empty texts out"
+                f"log-likelihoods[{i}] has {rows[i, 1]:g} {self.unit}s, but every row must be "
+                f"(log-likelihood, number of {self.unit}s) with at least one of them. Leave "
+                "empty texts out."
             )
         # 0 and not -0 for a text with probability 1.
         return np.stack([sign * rows[:, 0] + 0.0, rows[:, 1]], axis=-1)

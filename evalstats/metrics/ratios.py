@@ -185,8 +185,8 @@ class Ratio(Quotient):
             coefficients = as_numbers(getattr(self, side), side, None)
             if len(coefficients) != len(columns):
                 raise InputError(
-                    f"{side} needs one coefficient for each of the {len(columns)} columns, "
-                    f"got {len(coefficients)}"
+                    f"{side} must contain one coefficient for each of the {len(columns)} "
+                    f"columns, got {len(coefficients)}"
                 )
             keep(self, **{side: tuple(coefficients.tolist())})
         for option in ("scale", "zero_division"):
@@ -256,7 +256,7 @@ class MeanOfRuns(Metric):
     def __post_init__(self) -> None:
         inner = self.metric
         if not isinstance(inner, Metric) or isinstance(inner, MeanOfRuns):
-            raise InputTypeError(f"metric must score one run, got {inner!r}")
+            raise InputTypeError(f"metric must score a single run, got {inner!r}")
         runs = integer(self.n_runs, "n_runs", 2)
         columns = tuple(f"{column}[{run}]" for run in range(runs) for column in inner.columns)
         better = inner.higher_is_better

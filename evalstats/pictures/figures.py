@@ -105,7 +105,7 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(
-            "plots need matplotlib, which is not installed: pip install '.[plot]'"
+            "plots require matplotlib, which is not installed: pip install '.[plot]'"
         ) from error
 
 

@@ -65,7 +65,7 @@ def as_latex(page: Page, caption: str | None = None, label: str | None = None) -
     """
     if label is not None and (caption is None or not _LABEL.fullmatch(label)):
         raise InputError(
-            f"must be letters, digits and :.-_/+ and needs a caption, got {label!r}",
+            f"must consist of letters, digits and :.-_/+, and requires a caption; got {label!r}",
             argument="label",
         )
     marks = [note for note in page.notes if note.startswith("†")]

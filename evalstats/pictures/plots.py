@@ -97,7 +97,7 @@ def _curve(curve: Curve, axes: Axes) -> None:
     """Draw lines over a size, with the target and the place of a plan."""
     if len(curve.lines) > len(SERIES):
         raise InputError(
-            f"{len(curve.lines)} pairs are too many lines (at most {len(SERIES)}); give a ",
+            f"{len(curve.lines)} pairs are too many for a plot (at most {len(SERIES)}); pass a ",
             Argument("baseline"),
             ", or fewer systems",
         )

@@ -405,7 +405,9 @@ def _text(column: Sequence[str] | Mapping[str, str], name: str, unit: str, besid
         )
     else:
         n = f"{len(beside.segments):,}"
-        raise InputError(f"texts[{name!r}] must be {n} texts, one per segment, got {len(column):,}")
+        raise InputError(
+            f"texts[{name!r}] must contain {n} texts, one per segment, got {len(column):,}"
+        )
     return "\n".join(lines)
 
 
@@ -449,6 +451,6 @@ def _as_texts(texts: Texts | None) -> Texts:
             column = listed(given, what, "texts, one per segment")
         values = column.values() if isinstance(column, Mapping) else column
         if isinstance(values, str) or not all(isinstance(text, str) for text in values):
-            raise InputTypeError(f"{what} must be str, one per segment, or by id")
+            raise InputTypeError(f"{what} must be strings, either one per segment or by id")
         checked[name] = column
     return checked

@@ -173,8 +173,8 @@ def heterogeneity_of(comparison: Comparison) -> Heterogeneity:
     """
     if any(d.aggregate == WHOLE for d in comparison.totals):
         raise InputError(
-            "heterogeneity() tests independent strata, but these share groups; give by() labels "
-            "that keep each group in one stratum"
+            "heterogeneity() requires independent strata, but these share groups; pass labels "
+            "to by() that keep each group in a single stratum"
         )
     tests, kind = [], part_name(comparison.estimates)
     by_place: dict[tuple[str, str, str], list[Difference]] = {}
@@ -189,13 +189,13 @@ def heterogeneity_of(comparison: Comparison) -> Heterogeneity:
         tests.append(TaskTest(*place, len(known), *welch(*np.array(known).T), without, kind))
     if not tests and any(e.run_error is not None for e in comparison.estimates):
         raise InputError(
-            "heterogeneity() tests independent strata, but these share the runs of each system; "
-            "give means of the runs to test these runs only"
+            "heterogeneity() requires independent strata, but these share the runs of each "
+            "system. To test only these runs, pass the means of the runs."
         )
     if not tests:
         raise InputError(
-            "heterogeneity() needs pairs that differ on at least 2 tasks, not by the same on all "
-            "segments"
+            "heterogeneity() requires pairs whose differences vary across segments on at least "
+            "2 tasks"
         )
     return Heterogeneity(tuple(tests))
 
@@ -318,8 +318,8 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
     evaluation = comparison.evaluation
     if len(comparison.tasks) > 1:
         raise InputError(
-            "splits one task, but there are several, which already have their own rows; leave it "
-            "out, or compare one task",
+            "can only split a single task, but there are several, which already have their own "
+            "rows. Leave it out, or compare a single task.",
             argument="by",
         )
     of_rows = [evaluation.with_segments(d, "by") for d in comparison.differences]
@@ -333,7 +333,7 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
     names = [label(str(kind), "by") for kind in kinds]
     if len(names) < 2:
         raise InputError(
-            f"needs at least 2 strata, but all segments are in {names[0]!r}; give labels with "
+            f"requires at least 2 strata, but all segments are in {names[0]!r}; pass labels with "
             "several values",
             argument="by",
         )
@@ -362,8 +362,8 @@ def taken_apart(
     """
     if any(len(scores.strata) > 1 for scores in several):
         raise InputError(
-            "splits a score of all segments together, but this one is an average over strata; "
-            "leave aggregate out",
+            "can only split a score of all segments together, but this score is an average over "
+            "strata; leave aggregate out",
             argument="by",
         )
     units, ids = several[0].units, whole.segment_names()
@@ -528,7 +528,7 @@ def joint_claim(
         raise InputError("metrics and task must not be empty")
     if comparison.alternative != "two-sided":
         raise InputError(
-            "joint() needs a two-sided comparison, because it takes one side of its p-values; "
+            "joint() requires a two-sided comparison, because it uses one side of its p-values; "
             "compare with ",
             Argument("alternative", "two-sided"),
             f", got {comparison.alternative!r}",

@@ -222,7 +222,7 @@ def given_apart(
     for argument, tables in (("hypotheses", system), ("baseline", baseline)):
         if len(tables[0].systems) != 1:
             names = list(tables[0].systems)
-            raise InputError(f"must hold one system, got {names}", argument=argument)
+            raise InputError(f"must contain a single system, got {names}", argument=argument)
     name = baseline[0].systems[0]
     if system[0].systems == (name,):
         baseline = [replace(table, systems=(f"{name} (baseline)",)) for table in baseline]
@@ -448,11 +448,11 @@ class GateCheck(Record):
             expected = "undecided"
         if self.verdict != expected:
             raise InputError(
-                f"verdict does not match its p-values and level, which give {expected!r}"
+                f"verdict contradicts its p-values and level, which result in {expected!r}"
             )
         shown = self.difference.pvalue_not_worse, self.difference.pvalue_worse
         if self.asked == _WITHIN and (self.pvalue_passed, self.pvalue_failed) != shown:
-            raise InputError("p-values do not match the p-values of its difference")
+            raise InputError("p-values contradict those of its difference")
 
     def _title(self) -> str:
         return self.name
@@ -768,13 +768,13 @@ def gated(
         raise InputError(f"a gate compares one system with one baseline, got {list(suite.systems)}")
     if bound is not None and len(suite.systems) != 1:
         raise InputError(
-            f"compares one system with a number, got {', '.join(suite.systems)}; choose one",
+            f"compares a single system with a number, got {', '.join(suite.systems)}; choose one",
             argument=bound.argument,
         )
     if is_of_totals and all(part.total is None for part in suite.parts):
         raise InputError(
             Argument("on", "total"),
-            f" needs a total, but there is none over {', '.join(tasks)}; give ",
+            f" requires a total, but there is none over {', '.join(tasks)}; pass ",
             Argument("aggregate", "macro"),
         )
     pairs: list[tuple[Part, PairTest]] = []
@@ -874,8 +874,8 @@ def _refuse_harmless(pair: PairTest) -> None:
     if pair.n_differing and pair.row["test"] not in COUNTED and smallest > level:
         raise InputError(
             f"{units.n} {plural(units.unit)} cannot give a p-value below {smallest:.2g}, so a "
-            f"gate at level {level:g} would pass everything; give more {plural(units.unit)}, or a "
-            "larger significance_level"
+            f"gate at level {level:g} could never fail. Use more {plural(units.unit)}, or a "
+            "larger significance_level."
         )
 
 

@@ -237,7 +237,7 @@ class Look(Record):
         )
         if self.verdict != expected:
             raise InputError(
-                f"verdict does not match its p-values and level, which give {expected!r}"
+                f"verdict contradicts its p-values and level, which result in {expected!r}"
             )
 
     def _title(self) -> str:
@@ -268,8 +268,8 @@ def refuse_barred(notes: Iterable[str]) -> None:
     caution = barring(notes)
     if caution is not None:
         raise InputError(
-            f"this look would pass, but its numbers may be invalid: {caution.said}; the test is "
-            "unchanged; accept it with ",
+            f"this look would pass, but its numbers may be invalid: {caution.said}. The test is "
+            "unchanged. To accept this, pass ",
             Argument("allow_changes", caution.kind),
         )
 
@@ -533,8 +533,8 @@ class SequentialTest:
         self.bound: Bound | None = as_bound(at_least, at_most)
         if self.bound is not None and self.options.is_limited:
             raise InputError(
-                "compares one system with a number, but margin and recovery are for two systems; "
-                "leave them out",
+                "compares a single system with a number, but margin and recovery require two "
+                "systems; leave them out",
                 argument=self.bound.argument,
             )
         self.significance_level: float = share(significance_level, "significance_level", 0.5)
@@ -643,7 +643,7 @@ class SequentialTest:
     def result(self) -> Looks:
         """All looks, as a table, a figure, or in any other form; an error before the first look."""
         if not self._looks:
-            raise InputError("there is nothing to show yet; call look first")
+            raise InputError("there are no results yet; call look first")
         last, planned = self._looks[-1], None
         if self.of is not None and last.verdict == "go on":
             steps = (-(-self.of * j // self.n_looks) for j in range(1, self.n_looks + 1))
@@ -702,7 +702,7 @@ class SequentialTest:
         """Return both systems as a task, and the name of the baseline (or of the only system)."""
         for summary in (*summaries_of(new), *summaries_of(base)):
             raise InputTypeError(
-                f"a look needs the statistics of every segment, not {summary.name}"
+                f"a look requires the statistics of every segment, got {summary.name}"
             )
         if self.bound is not None:
             is_named = is_statistics(new) or isinstance(new, Mapping)
@@ -715,7 +715,8 @@ class SequentialTest:
             baseline = both[0].systems[0]
         elif is_statistics(new) or is_statistics(base):
             raise InputTypeError(
-                "new and base must both be outputs, or scores, or both SegmentStatistics"
+                "new and base must be of the same kind: both outputs or scores, or both "
+                "SegmentStatistics"
             )
         else:
             both, baseline = {"baseline": base, "system": new}, "baseline"
@@ -729,12 +730,16 @@ class SequentialTest:
         if others or not is_same_metric(table.metric, self.metric):
             raise InputError(
                 f"must be {self.metric.signature}, the metric of the test, got "
-                f"{' and '.join(one.metric.signature for one in task.statistics)}; for several "
-                "runs give their means",
+                f"{' and '.join(one.metric.signature for one in task.statistics)}; if there are "
+                "several runs, pass their means",
                 argument="metric",
             )
         if len(table.systems) != (2 if self.bound is None else 1):
-            what = "compares two systems" if self.bound is None else "compares one with a number"
+            what = (
+                "compares two systems"
+                if self.bound is None
+                else "compares one system with a number"
+            )
             raise InputError(f"a look {what}, got {', '.join(table.systems)}")
         return task, baseline
 
@@ -821,11 +826,12 @@ class SequentialTest:
         last = self._looks[-1]
         if last.unit != unit:
             raise InputError(
-                f"earlier looks counted {plural(last.unit)}, and this one {plural(unit)}"
+                f"earlier looks counted {plural(last.unit)}, but this one counts {plural(unit)}"
             )
         if n <= last.n_units:
             raise InputError(
-                f"no new {last.unit}: there are {n:,}, and the last look had {last.n_units:,}"
+                f"there is no new {last.unit}: this look has {n:,}, and the last one had "
+                f"{last.n_units:,}"
             )
 
     def _options(self) -> dict[str, Any]:

@@ -354,13 +354,13 @@ def ranking_of(
     differences = differences if metric is None else of_metric(differences, metric)
     option(clusters, CLUSTERS, "clusters")
     if comparison.baseline is not None:
-        raise InputError("a ranking needs all pairs: leave out baseline")
+        raise InputError("a ranking requires all pairs; leave baseline out")
     if comparison.alternative != "two-sided":
-        raise InputError("a ranking needs two-sided tests: compare without alternative")
+        raise InputError("a ranking requires two-sided tests; leave alternative out")
     if comparison.adjustment not in FAMILY_WISE:
         raise InputError(
-            f"a ranking needs an adjustment that allows for all pairs, one of "
-            f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
+            f"a ranking requires an adjustment for all pairs, one of {', '.join(FAMILY_WISE)}; "
+            f"got {comparison.adjustment!r}"
         )
     rankings = [
         _by_metric(comparison, evaluation, rows, clusters)
@@ -444,14 +444,14 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     blocks = [one.strata for one in drawn.together if one.has_segments]
     if not blocks or any(type(block.metric) is not Mean for block in chain(*blocks)):
         raise InputError(
-            f"must be left out: {clusters!r} tests the scores of single segments, and "
+            f"must be left out, because {clusters!r} tests the scores of single segments, but "
             f"{ranking.metric} is not a mean of scores",
             argument="clusters",
         )
     if clusters == "wmt25" and not drawn.is_paired:
         raise InputError(
-            "must be 'wmt': 'wmt25' tests differences on the same segments, and each system has "
-            "its own",
+            "must be 'wmt', because 'wmt25' tests differences on the same segments, but each "
+            "system has its own",
             argument="clusters",
         )
     sign, rows = 1 if ranking.higher_is_better else -1, []

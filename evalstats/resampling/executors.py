@@ -125,10 +125,10 @@ def as_workers(executor: object) -> Executor | int | Reporting:
         return usable_cores()
     if isinstance(executor, Integral) and not isinstance(executor, bool):
         if executor < 1:
-            raise InputError(f"executor must be at least 1 thread, got {executor}")
+            raise InputError(f"executor must be at least 1 (threads), got {executor}")
         if int(executor) > 1 and not threads_start():
             raise InputError(
-                f"must be 1 or None here, because threads cannot start; got {executor}",
+                f"must be 1 or None here, because threads cannot be started; got {executor}",
                 argument="executor",
             )
         return int(executor)

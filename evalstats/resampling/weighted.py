@@ -353,8 +353,8 @@ def _check_rounding(values: NDArray[Any], grid: NDArray[Any], name: str) -> None
         if np.any((scale > 0) & (worst > _MOST_MOVED * scale)):
             offset = unit * float(np.mean(values))
             raise InputError(
-                f"{name} is too large for its spread: in sums of {n:,} numbers around "
-                f"{offset:.3g}, differences are lost by rounding; subtract the common offset first"
+                f"{name} is too large for its spread: differences are lost to rounding in sums "
+                f"of {n:,} numbers around {offset:.3g}. Subtract the common offset first."
             )
 
 

@@ -129,7 +129,7 @@ def check_bounds(record: Any, low: str = "low", high: str = "high") -> None:
     """Refuse an interval whose lower bound is above its upper bound."""
     bounds = getattr(record, low), getattr(record, high)
     if bounds[0] > bounds[1]:
-        raise InputError(f"{low} is {bounds[0]:.10g}, above {high}, {bounds[1]:.10g}")
+        raise InputError(f"{low} ({bounds[0]:.10g}) must not be above {high} ({bounds[1]:.10g})")
 
 
 def record_of(kind: type[T], parsed: object, where: str = "") -> T:

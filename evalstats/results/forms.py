@@ -145,7 +145,7 @@ class Result(Record):
         The section "Results" is folded, below the tables.
         """
         if texts:
-            raise InputError("texts cannot be shown: this result has no segments")
+            raise InputError("texts cannot be shown, because this result has no segments")
         return {}
 
     def plot(self, ax: Panels | None = None) -> Panels:
@@ -214,7 +214,7 @@ class Result(Record):
             from pandas import DataFrame
         except ImportError as error:
             raise MissingExtraError(
-                "to_dataframe needs pandas, which is not installed: pip install '.[pandas]'"
+                "to_dataframe requires pandas, which is not installed: pip install '.[pandas]'"
             ) from error
         frame: DataFrame = DataFrame.from_records(self._records())
         return frame

@@ -442,7 +442,7 @@ class Difference(Claims):
             )
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))
         return (
-            f"a recovery needs scores of at least 0, but {self.metric} of {who} is "
+            f"a recovery requires scores of at least 0, but {self.metric} of {who} is "
             f"{score:.6g}. Give a margin instead"
         )
 
@@ -688,7 +688,7 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if written(name) == written(metric)]
     if metric is None and len(names) > 1:
-        raise InputError(f"is missing; give one of {', '.join(names)}", argument="metric")
+        raise InputError(f"is missing; pass one of {', '.join(names)}", argument="metric")
     name = fitting[0] if len(fitting) == 1 else choice(metric, tuple(names), "metric")
     return [row for row in rows if row.metric == name]
 
@@ -703,7 +703,9 @@ def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
         totals = [row for row in rows if row.aggregate and row.task == whole[row.metric]]
         names = distinct(row.task for row in rows)
         if not whole and len(names) > 1:
-            raise InputError(f"there are {len(names)} tasks; give task, one of {', '.join(names)}")
+            raise InputError(
+                f"there are {len(names)} tasks; pass task as one of {', '.join(names)}"
+            )
         return totals or list(rows)
     fitting = [row for row in rows if row.task == task]
     fitting = fitting or [row for row in rows if row.aggregate == task]
@@ -748,8 +750,8 @@ def of_pair(
     if turned:
         raise InputError(
             f"only the difference of {baseline!r} from {system!r} was computed, because "
-            "one-sided tests, margins and recoveries have a direction; ask for that "
-            "difference, or compare the systems in the other order"
+            "one-sided tests, margins and recoveries have a direction. Use that difference, or "
+            "compare the systems in the other order."
         )
     raise InputError(f"there is no difference of {system!r} from {baseline!r}; available: {known}")
 
@@ -763,7 +765,7 @@ def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
     names = list(key) if isinstance(key, tuple) else [key]
     if not names or not all(isinstance(name, str) for name in names):
         raise InputError(
-            f"a key must be names or a place (a task, a metric, a system), got {shown(key)}"
+            f"a key must be a position or names (a task, a metric, a system), got {shown(key)}"
         )
     task = metric = None
     tasks = {name for row in rows for name in (row.task, row.aggregate)}
@@ -780,7 +782,7 @@ def check_pairs(c: Comparison) -> None:
     """Refuse differences that do not match the scores of the estimates, or their kind."""
     known = c.estimates.by_row
     if len(known) < len(c.estimates):
-        raise InputError("estimates contains the same one twice")
+        raise InputError("estimates contains the same estimate twice")
     pairs = set()
     for i, d in enumerate(c.differences):
         both = [known.get((d.task, d.metric, name)) for name in (d.baseline, d.system)]
@@ -799,7 +801,7 @@ def check_pairs(c: Comparison) -> None:
             raise InputError(f"differences[{i}] contradicts the other fields")
         pairs.add((d.task, d.metric, frozenset((d.baseline, d.system))))
     if len(pairs) < len(c.differences):
-        raise InputError("differences contains the same one twice")
+        raise InputError("differences contains the same difference twice")
     if len({(d.task, d.metric) for d in c.differences}) != len(c.signatures):
         raise InputError("signatures must have one entry per task and metric")
 

@@ -69,7 +69,7 @@ def _read(
         with zipfile.ZipFile(_checked(file)) as archive:
             members = _members(archive, size, kinds)
         if _HEADER not in members:
-            raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
+            raise ValueError(f"it must contain {_HEADER}.npy, found {', '.join(members)[:99]!r}")
         header = json.loads(members.pop(_HEADER).tobytes().decode("utf-8"))
         if not isinstance(header, dict):
             raise ValueError(f"{_HEADER}.npy is not a JSON object")
@@ -94,7 +94,7 @@ def _checked(file: BinaryIO) -> BinaryIO:
     if tail[56:60] == b"PK\6\7":
         size = max(size % 0xFFFFFFFF, int.from_bytes(tail[40:48], "little"))
     if tail[76:80] != b"PK\5\6" or tail[96:] != b"\0\0":
-        raise ValueError("it does not end like an archive")
+        raise ValueError("the end of the archive is missing or damaged")
     if size > _MOST_DIRECTORY:
         raise ValueError(f"its directory declares {size:,} bytes")
     return file
@@ -112,7 +112,7 @@ def _members(archive: zipfile.ZipFile, room: int, kinds: str) -> dict[str, NDArr
         if room < 0 or entry.file_size != entry.compress_size:
             raise ValueError(f"{entry.filename} declares {entry.file_size:,} bytes")
         if name in members:
-            raise ValueError("a name occurs twice")
+            raise ValueError("a file name occurs twice")
         if entry.comment:
             # The declared length may hide the entries after it.
             raise ValueError(f"{entry.filename} has a comment")

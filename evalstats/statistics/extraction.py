@@ -116,8 +116,8 @@ def as_systems(systems: object, **others: object) -> Mapping[str, Any]:
     named = systems if columns is None else dict(columns)
     if not isinstance(named, Mapping):
         raise InputTypeError(
-            "hypotheses must be a dict from system names to outputs, a frame with one column per "
-            f"system, or SegmentStatistics, got {type(systems).__name__}"
+            "hypotheses must be a dict from system names to outputs, a data frame with one "
+            f"column per system, or SegmentStatistics, got {type(systems).__name__}"
         )
     as_names(list(named) if columns is None else [name for name, _ in columns])
     by_name = {f"hypotheses of system {name!r}": texts for name, texts in named.items()}
@@ -131,7 +131,7 @@ def as_metrics(metrics: Metrics) -> list[Metric]:
         metrics = [metrics]
     chosen = [as_metric(metric) for metric in listed(metrics, "metrics", "metrics")]
     if not chosen:
-        raise InputError("is empty; give at least one", argument="metrics")
+        raise InputError("is empty; pass at least one", argument="metrics")
     return chosen
 
 

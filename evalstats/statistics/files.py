@@ -75,8 +75,9 @@ class Lines:
             self._data = self._data.removeprefix(_MARK)
         elif tag := _SGML.match(self._data):
             raise InputError(
-                f"{path} is SGML or XML (it begins with {tag[1].decode()}), but texts have one "
-                "segment per line: extract the text between <seg ...> and </seg>, one line each"
+                f"{path} is SGML or XML (it begins with {tag[1].decode()}), but a text file must "
+                "have one segment per line. Extract the text between <seg ...> and </seg>, one "
+                "segment per line."
             )
         if not self._data:
             raise InputError(f"{path} is empty; expected one segment per line")
@@ -88,7 +89,7 @@ class Lines:
                 self._data[first : self.edges[stop]].decode("utf-8")
             except UnicodeDecodeError as error:
                 if self._data[:2] in UTF16:
-                    raise InputError(f"{path} is UTF-16: save it as UTF-8") from None
+                    raise InputError(f"{path} is encoded as UTF-16; save it as UTF-8") from None
                 at = first + error.start
                 line = self._data.count(b"\n", 0, at) + 1
                 raise InputError(
@@ -121,8 +122,8 @@ class Lines:
                 fields += [""] * (n - len(fields))
             if len(fields) != n:
                 raise InputError(
-                    f"{self.path}: line {i + 1} must have {n} references with tabs between "
-                    f"them, got {len(fields)}; if the others are absent, give --blank-is-absent"
+                    f"{self.path}: line {i + 1} must have {n} references with tabs between them, "
+                    f"got {len(fields)}; if the others are missing, pass --blank-is-absent"
                 )
             table.append(fields)
         made = [copy(self) for _ in range(n)]
@@ -217,7 +218,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     with io.BufferedReader(io.FileIO(path), _BUFFER) as file:
         kind = _compression(file.peek(_LONGEST))
         if is_gz and kind != "gzip":
-            raise OSError("it ends in .gz, but is not compressed by gzip")
+            raise OSError("its name ends in .gz, but it is not compressed with gzip")
         if not is_gz:
             _refuse_compressed(kind)
             yield file
@@ -242,8 +243,8 @@ def read_text(path: Path) -> bytes | bytearray:
             data += block
             if len(data) > most:
                 raise OSError(
-                    f"its {size:,} bytes expand to more than {most:,}, which is unusual for text; "
-                    "unpack it if you trust it"
+                    f"its {size:,} bytes expand to more than {most:,}, which is unusual for "
+                    "text; decompress it if you trust it"
                 )
         return data
 
@@ -255,8 +256,12 @@ def _compression(begin: bytes) -> str:
 
 def _refuse_compressed(kind: str) -> None:
     if kind:
-        how = "its name has to end in .gz" if kind == "gzip" else "only .gz is read, so unpack it"
-        raise OSError(f"it is compressed by {kind}: {how}")
+        how = (
+            "its name must end in .gz"
+            if kind == "gzip"
+            else "only .gz can be read, so decompress it first"
+        )
+        raise OSError(f"it is compressed with {kind}; {how}")
 
 
 def _read_pipe(path: Path) -> bytes:
@@ -268,6 +273,6 @@ def _read_pipe(path: Path) -> bytes:
         while (first := file.read(1)) == b"" and time.monotonic() < until:
             time.sleep(0.02)
         if first == b"":
-            raise OSError(f"it is a pipe, and nothing was written to it in {PATIENCE:g} seconds")
+            raise OSError(f"it is a pipe, and no data arrived within {PATIENCE:g} seconds")
         os.set_blocking(descriptor, True)
         return (first or b"") + file.readall()

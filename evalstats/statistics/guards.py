@@ -275,14 +275,16 @@ def check_records(outputs: Mapping[str, Texts], references: Texts) -> None:
         if keys and (is_named or 2 * n_shared < len({**keys, **others})):
             text = next(filter(_TEXT_KEYS.search, keys), list(keys)[-1])
             raise InputError(
-                f"{where} holds JSON lines, with {', '.join(map(repr, list(keys)[:4]))} in "
-                f"each, not texts: write the values of {text!r} to a file, one segment per "
-                "line; if it holds scores, give it without -i, as a log"
+                f"{where} must contain texts, but it contains JSON lines with "
+                f"{', '.join(map(repr, list(keys)[:4]))}. Write the values of {text!r} to a "
+                "file, one segment per line. If it contains scores, pass it as a log, without "
+                "-i."
             )
         if columns := _header_of(texts):
             raise InputError(
-                f"{where} is a table, with the columns {', '.join(columns[:4])}, not texts: write "
-                "only the column of texts to a file, without a header, one segment per line"
+                f"{where} must contain texts, but it is a table with the columns "
+                f"{', '.join(columns[:4])}. Write only the column of texts to a file, without a "
+                "header, one segment per line."
             )
 
 
@@ -474,7 +476,7 @@ def check_reference_lists(outputs: Mapping[str, Any], references: object) -> Non
     ]
     if pairs and sum(len(a & b) for a, b in pairs) >= _FEWEST_SHARED * len(pairs):
         raise InputError(
-            "references[0] is a list of words, and each word would be a reference: give one "
-            "string per segment, as in ' '.join(words); if this is intended, give "
-            "evalstats.References(references)"
+            "references[0] is a list of words, so each word would count as a reference. Pass "
+            "one string per segment, as in ' '.join(words); if this is intended, pass "
+            "evalstats.References(references)."
         )

@@ -88,8 +88,9 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
         raise InputError(f"it is not a file in the format {_FORMAT}")
     if header.get("version") != _VERSION:
         raise InputError(
-            f"format version {shown(header.get('version'))}, but this evalstats reads {_VERSION}; "
-            f"use the version that wrote it: {shown(header.get('evalstats'))}"
+            f"it has format version {shown(header.get('version'))}, but this evalstats reads "
+            f"version {_VERSION}; use the evalstats version that wrote it: "
+            f"{shown(header.get('evalstats'))}"
         )
     asked = metric_of(header, metric)
     signature = header["metric"]["signature"]
@@ -114,7 +115,7 @@ def metric_of(header: dict[str, Any], metric: object = None) -> Metric:
     known = rebuilt(record) if metric is None or record.get("class") in _OWN else None
     asked = as_metric(known if metric is None else metric)
     if known and not is_same_metric(known, asked):
-        raise InputError(f"its metric is {shown(known)}, not the given {shown(asked)}")
+        raise InputError(f"its metric is {shown(known)}, but you passed {shown(asked)}")
     stated = {**record, "signature": MetricSignature.of(signature).unversioned}
     for key, value in identity(asked).items():
         if stated.get(key) != value:
@@ -178,8 +179,8 @@ def rebuilt(record: dict[str, Any]) -> Metric:
     name = _field(record, "class", str, NoneType)
     if name is None:
         raise InputError(
-            f"its metric {shown(_field(record, 'name', str))} is not a metric of evalstats; "
-            "give the metric itself as metric="
+            f"its metric {shown(_field(record, 'name', str))} is not a metric of evalstats; pass "
+            "the metric itself as metric="
         )
     if name not in _OWN:
         raise InputError(f"its metric class {shown(name)} is unknown to this version of evalstats")

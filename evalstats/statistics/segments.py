@@ -115,7 +115,7 @@ class SegmentStatistics:
                 f"{counted(len(systems), 'system')} and {metric.name}, got {values.shape}"
             )
         if values.shape[1] == 0:
-            raise InputError("values has no segments; give at least one")
+            raise InputError("values has no segments; pass at least one")
         metric.check_statistics(values)
         for name in ("reference_label", "fingerprint"):
             if getattr(self, name) is not None:
@@ -356,7 +356,8 @@ class SegmentStatistics:
         for i, table in enumerate(tables):
             if table.segment_ids is None:
                 raise InputError(
-                    f"align needs segment_ids, but table {i} ({', '.join(table.systems)}) has none"
+                    f"align requires segment_ids, but table {i} ({', '.join(table.systems)}) has "
+                    "none"
                 )
             ids.append(table.segment_ids)
         names = [", ".join(table.systems) for table in tables]
@@ -487,11 +488,11 @@ def check_same_segments(tables: Sequence[SegmentStatistics]) -> None:
 
 def _check_tables(tables: Sequence[object], caller: str) -> None:
     if not tables:
-        raise InputError(f"{caller} needs at least one SegmentStatistics, got none")
+        raise InputError(f"{caller} requires at least one SegmentStatistics, got none")
     for i, table in enumerate(tables):
         if not isinstance(table, SegmentStatistics):
             kind = type(table).__name__
-            raise InputTypeError(f"{caller} takes SegmentStatistics, got {kind} as table {i}")
+            raise InputTypeError(f"{caller} requires SegmentStatistics, got {kind} as table {i}")
 
 
 def _check_agree(tables: Sequence[SegmentStatistics], names: Sequence[str]) -> None:
@@ -537,7 +538,7 @@ def as_names(systems: object) -> tuple[str, ...]:
     names = [label(name, "system names") for name in listed(systems, "systems", "names")]
     _check_different(names, "system names")
     if not names:
-        raise InputError("is empty; give at least one", argument="systems")
+        raise InputError("is empty; pass at least one", argument="systems")
     return tuple(names)
 
 
@@ -603,7 +604,7 @@ def as_places(segments: object, n_segments: int) -> NDArray[np.intp]:
     """Return numbers of segments, from 0 on, checked."""
     given = np.asarray(listed(segments, "segments", "numbers"))
     if len(given) == 0:
-        raise InputError("segments is empty; give at least one number")
+        raise InputError("segments is empty; pass at least one number")
     if given.dtype.kind not in "iu" or given.ndim != 1:
         raise InputTypeError(f"segments must be whole numbers, got {shown(given.tolist(), 60)}")
     outside = given[(given < 0) | (given >= n_segments)]
@@ -640,15 +641,16 @@ def shared_places(
         if gone and missing == "error":
             raise InputError(
                 f"all tables must have the same segments: {len(gone):,} of {len(union):,} are "
-                f"missing in the table of {name} ({', '.join(map(repr, gone[:3]))}); complete it, "
-                "or compare the common segments with ",
+                f"missing in the table of {name} ({', '.join(map(repr, gone[:3]))}). Complete "
+                "it, or compare the shared segments with ",
                 Argument("missing", "intersect"),
             )
     shared = [name for name in ids[0] if all(name in known for known in places)]
     if not shared:
         begin = (f"{known[0]!r} for {name}" for known, name in zip(ids, names, strict=True))
         raise InputError(
-            f"tables have no segment in common: segment_ids begin with {' and '.join(begin)}"
+            "the tables have no segments in common; their segment_ids begin with "
+            f"{' and '.join(begin)}"
         )
     return [np.array([known[name] for name in shared], dtype=np.intp) for known in places]
 
@@ -668,18 +670,18 @@ def group_codes(
     try:
         codes = [numbers.setdefault(label, len(numbers)) for label in labels]
     except TypeError as error:
-        raise InputTypeError(f"must hold hashable labels: {error}", argument=name) from None
+        raise InputTypeError(f"must contain hashable labels ({error})", argument=name) from None
     # Only distinct labels are checked, to save time.
     missing = next((codes.index(n) for value, n in numbers.items() if _is_blank(value)), None)
     if missing is not None:
         raise InputError(
-            f"{name}[{missing}] is {labels[missing]!r}: every segment needs a label; label it, or "
-            "leave the segment out"
+            f"{name}[{missing}] is {labels[missing]!r}, but every segment requires a label; "
+            "label this segment, or leave it out"
         )
     if labels and isinstance(labels[0], str) and labels[0].startswith("\ufeff"):
         raise InputError(
-            f"{name}[0] begins with a byte order mark (U+FEFF), so it is a separate label; read "
-            "labels with read_lines(path, labels=True), or as encoding='utf-8-sig'"
+            f"{name}[0] begins with a byte order mark (U+FEFF), which makes it a different "
+            "label; read labels with read_lines(path, labels=True) or encoding='utf-8-sig'"
         )
     return np.array(codes, dtype=np.intp)
 
@@ -690,7 +692,7 @@ def check_count(
     """Refuse another number of labels, or the like, than there are segments."""
     if len(entries) == n:
         return
-    what = f"has {counted(len(entries), kind)} for {counted(n, unit)}; give one {kind} per {unit}"
+    what = f"has {counted(len(entries), kind)} for {counted(n, unit)}; pass one {kind} per {unit}"
     if len(entries) == n + 1:
         what += f", in order (if the first, {shown(entries[0], 40)}, is a heading, delete it)"
     raise InputError(what, argument=name)
@@ -699,7 +701,7 @@ def check_count(
 def _check_different(names: Sequence[str], what: str) -> None:
     repeated = next((name for name, n in Counter(names).items() if n > 1), None)
     if repeated is not None:
-        raise InputError(f"must be different, got {repeated!r} more than once", argument=what)
+        raise InputError(f"must be unique, but {repeated!r} occurs more than once", argument=what)
 
 
 def as_values(values: ArrayLike) -> NDArray[Any]:
@@ -709,7 +711,7 @@ def as_values(values: ArrayLike) -> NDArray[Any]:
     try:
         array = np.array(values)
     except ValueError as error:
-        raise InputError(f"values must be one array of numbers: {error}") from None
+        raise InputError(f"values must be a single array of numbers ({error})") from None
     array = as_floats(array, "values")
     if array.dtype.kind not in "buif":
         raise InputTypeError(f"values must be numbers, got {array.dtype} values")
@@ -728,8 +730,8 @@ def as_repeats(values: Any, n_systems: int, n_segments: int) -> NDArray[np.float
     expected = (n_systems, n_segments, 3)
     if array.shape != expected or not np.all(np.isfinite(array)) or np.any(array[..., 0] < 0):
         raise InputError(
-            f"repeats must be finite counts, sums and sums of squares of shape {expected}, got "
-            f"shape {array.shape}"
+            f"repeats must contain finite counts, sums and sums of squares in shape {expected}, "
+            f"got shape {array.shape}"
         )
     array.setflags(write=False)
     return array

@@ -85,7 +85,7 @@ def as_texts(value: object, name: str = "hypotheses") -> list[str]:
             kind = f"{text}; an empty output is ''" if is_missing(text) else type(text).__name__
             raise InputTypeError(f"{name}[{i}] must be a string, got {kind}")
     if not texts:
-        raise InputError(f"{name} is empty; give at least one segment")
+        raise InputError(f"{name} is empty; pass at least one segment")
     return texts
 
 
@@ -130,7 +130,7 @@ class References(Sequence[tuple[str, ...]]):
             references = cast(Any, from_streams(*(column for _, column in columns)))
         rows = listed_texts(references, "references", "one entry per segment")
         if not rows:
-            raise InputError("references is empty; give one entry per segment")
+            raise InputError("references is empty; pass one entry per segment")
         entries = [(row,) if isinstance(row, str) else _entry(row, i) for i, row in enumerate(rows)]
         #: All R references, segment by segment.
         self.texts: tuple[str, ...] = tuple(chain.from_iterable(entries))
@@ -235,13 +235,13 @@ def fingerprint_of(counts: NDArray[np.int64], parts: Sequence[Encoded]) -> str:
 
 def _entry(row: object, i: int) -> tuple[str, ...]:
     if row is None:
-        raise InputError(f"references[{i}] is None: segment {i} has no reference at all")
+        raise InputError(f"references[{i}] is None, so segment {i} has no reference")
     entries = listed(row, f"references[{i}]", "strings")
     for j, text in enumerate(entries):
         _check_string(text, f"references[{i}][{j}]")
     present = tuple(text for text in entries if text is not None)
     if not present:
-        raise InputError(f"references[{i}] is {entries}: segment {i} has no reference at all")
+        raise InputError(f"references[{i}] is {entries}, so segment {i} has no reference")
     return present
 
 
@@ -249,8 +249,8 @@ def as_references(references: object, n_segments: int) -> References:
     """Return `references` as `References` of `n_segments` segments, or raise an error."""
     if references is None:
         raise InputTypeError(
-            "references is None; this metric needs one entry per segment (for scores, give "
-            "es.Mean('name') as the metric)"
+            "references is None, but this metric requires one entry per segment (for scores, "
+            "pass es.Mean('name') as the metric)"
         )
     if not isinstance(references, References):
         if columns_of(references) is None:
@@ -276,8 +276,8 @@ def _check_layout(rows: Sequence[Any], n_segments: int) -> None:
         return
     if n != n_segments:
         raise InputError(
-            f"references looks like sacreBLEU's layout ({n} streams of {n_segments}); "
-            f"expected one entry per segment: use evalstats.from_streams(*references)"
+            f"references looks like sacreBLEU's layout ({n} streams of {n_segments}); expected "
+            "one entry per segment; use evalstats.from_streams(*references)"
         )
     if n < 2:
         return
@@ -350,7 +350,7 @@ def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
     [['a cat', 'one cat'], ['a dog', None]]
     """
     if not streams:
-        raise InputError("streams is empty; give at least one reference stream")
+        raise InputError("streams is empty; pass at least one reference stream")
     check_same_index({f"stream {j}": stream for j, stream in enumerate(streams)})
     columns = [listed_texts(stream, f"stream {j}", "strings") for j, stream in enumerate(streams)]
     for j, column in enumerate(columns):

@@ -432,12 +432,12 @@ def sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
         extra = _EXTRAS.get(name, "sacrebleu's extra for it")
         raise MissingExtraError(
             Argument("tokenize", name),
-            f" needs a package that is not installed: pip install '{extra}' "
+            f" requires a package that is not installed: pip install '{extra}' "
             f"({str(error).strip().splitlines()[0]})",
         ) from error
     except OSError as error:
         raise InputError(
-            Argument("tokenize", name), f" needs a model that could not be downloaded ({error})"
+            Argument("tokenize", name), f" requires a model that could not be downloaded ({error})"
         ) from error
     return made
 

@@ -196,7 +196,7 @@ class Accumulator:
             if len(kinds) > 1:
                 raise InputError(
                     "ids must be passed either for all segments or for none, and be all "
-                    "integers or all strings; these differ from the ids collected before"
+                    "integers or all strings; these do not match the ids collected before"
                 )
             # One assignment: after an interruption, all or nothing of a batch is there.
             self._blocks = together
@@ -233,7 +233,7 @@ def _in_order(blocks: tuple[_Block, ...]) -> _Block:
     conflicts = again[differ | (sums[again] != sums[again + 1])]
     if len(conflicts):
         raise InputError(
-            f"id {ids.tolist()[conflicts[0]]!r} was given with different statistics or "
+            f"id {ids.tolist()[conflicts[0]]!r} was passed before with different statistics or "
             "references; ids must be positions in the data set, not in a batch or on a rank"
         )
     first = np.ones(len(ids), dtype=np.bool_)
@@ -253,7 +253,7 @@ def _as_ids(ids: object, n_segments: int) -> NDArray[Any]:
     labels = [label.item() if hasattr(label, "item") else label for label in labels]
     if len(labels) != n_segments:
         raise InputError(
-            f"ids has {len(labels)} entries but hypotheses has {n_segments}; give one id per "
+            f"ids has {len(labels)} entries but hypotheses has {n_segments}; pass one id per "
             "segment"
         )
     kinds = {type(label) for label in labels}

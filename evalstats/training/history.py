@@ -288,8 +288,8 @@ def bag_scores(metric: Metric, rows: NDArray[Any], weights: NDArray[Any]) -> tup
     scores = metric.score(np.concatenate(totals, axis=1).T)
     if not np.all(np.isfinite(scores)):
         raise InputError(
-            f"{metric.name} of a resample is not finite; define the score for every total, for "
-            "example if a denominator is 0"
+            f"{metric.name} of a resample is not finite; define the score for all possible "
+            "totals, including denominators of 0"
         )
     return scores[: len(weights)], scores[len(weights) :]
 
@@ -368,8 +368,8 @@ class Step:
         spread = student.spread(values, sizes)
         if not np.all(np.isfinite((score, spread.error))):
             raise InputError(
-                f"{metric.name} or its gradient is not finite; define the score for every total, "
-                "for example if a denominator is 0"
+                f"{metric.name} or its gradient is not finite; define the score for all possible "
+                "totals, including denominators of 0"
             )
         return cls(metric, rows, sizes, score, values, spread)
 
@@ -441,7 +441,7 @@ class History:
         """Return the checkpoint with the best score, corrected for selection."""
         so_far = self.so_far
         if so_far is None:
-            raise InputError("there is nothing to choose from yet; call check first")
+            raise InputError("there are no checks to choose from yet; call check first")
         check = next(c for c in self.checks if c.step == so_far.step)
         optimism = so_far.optimism(check.higher_is_better)
         moved = -optimism if check.higher_is_better else optimism

@@ -168,10 +168,12 @@ class Monitor:
     ) -> None:
         self.metric: Metric = as_metric(metric)
         if not self.metric.uses_references and references is not None:
-            raise InputError(f"references must be None: {self.metric.name} does not use any")
+            raise InputError(
+                f"references must be None, because {self.metric.name} does not use any"
+            )
         if self.metric.uses_references and references is None:
             raise InputTypeError(
-                f"references is None; {self.metric.name} needs one entry per segment"
+                f"references is None, but {self.metric.name} requires one entry per segment"
             )
         check_same_index({"references": references, "groups": groups})
         self.references: References | Gold | None = as_gold(self.metric, references)
@@ -201,8 +203,8 @@ class Monitor:
             raise InputError(
                 f"significance_level {self.significance_level:g} over expected_checks "
                 f"{self.expected_checks:,} leaves {n_draws:.2g} of {N_DRAWS:,} sign flips per "
-                f"check, too few to find an improvement; {fewer}give a significance_level of "
-                f"at least {least:.2g}"
+                f"check, too few to find an improvement; {fewer}use a significance_level of at "
+                f"least {least:.2g}"
             )
 
     def _spent(self, n_looks: int) -> float:
@@ -230,15 +232,15 @@ class Monitor:
         last, better = self.last, bool(self.metric.higher_is_better)
         if last is not None and step <= last.step:
             raise InputError(
-                f"step must be larger than {last.step}, the last step checked, got {step}; if a "
-                "run goes back, load the state from that step (load_state_dict)"
+                f"step must be larger than {last.step}, the last step that was checked, got "
+                f"{step}. If the run goes back, load the state from that step (load_state_dict)."
             )
         table, ids = self._outputs(f"step {step}", hypotheses)
         segments = np.asarray(table.values[0])
         rows = segments if self._codes is None else summed_within(segments[None], self._codes)[0]
         if len(rows) < 2:
             raise InputError(
-                "at least 2 segments or groups are needed to estimate uncertainty, got 1"
+                "at least 2 segments or groups are required to estimate uncertainty, got 1"
             )
         if self._weights is None or self._weights.shape[1] != len(rows):
             self._weights = out_of_bag_weights(len(rows), self.n_resamples, self.seed)
@@ -363,7 +365,7 @@ class Monitor:
         """
         best = self._history.best
         if best is None:
-            raise InputError("there is nothing to draw yet; call check first")
+            raise InputError("there are no checks to plot yet; call check first")
         return _curve(self.checks, self.selected, len(best.rows), self._unit, ax)
 
     @property
@@ -454,7 +456,7 @@ class Monitor:
         expected = [len(given) for given in known if given is not None][:1]
         if expected not in ([], [table.n_segments]):
             raise InputError(
-                f"hypotheses has {table.n_segments} segments, expected {expected[0]}, as in the "
+                f"hypotheses has {table.n_segments} segments, expected {expected[0]} as in the "
                 "references or in earlier checks"
             )
         names = table.segment_ids
@@ -471,8 +473,8 @@ class Monitor:
         if isinstance(hypotheses, Accumulator):
             if hypotheses.ids is None or hypotheses.ids != list(range(len(hypotheses))):
                 raise InputError(
-                    "the Accumulator must have ids: the positions 0 to N - 1 of all segments in "
-                    "the references"
+                    "the Accumulator must have ids, which are the positions 0 to N - 1 of all "
+                    "segments in the references"
                 )
             marks = hypotheses.checksums
             hypotheses = hypotheses.statistics(name)
@@ -492,8 +494,8 @@ class Monitor:
         same = marks is None or isinstance(refs, Gold) or np.array_equal(marks, checksums(refs))
         if not same or hypotheses.fingerprint not in (None, refs.fingerprint):
             raise InputError(
-                "hypotheses must be statistics for the references of the monitor, got different "
-                "references; use the same ones, in the same order, for both"
+                "hypotheses must be statistics computed with the references of the monitor; use "
+                "the same references, in the same order, for both"
             )
         return hypotheses
 

@@ -245,7 +245,7 @@ def test_metrics_of_users_have_the_options_that_they_say():
 
 def test_a_class_in_place_of_a_metric_says_what_it_needs():
     for kind, call in ((es.Mean, "Mean(name=...)"), (es.BLEU, "BLEU()")):
-        with pytest.raises(es.InputTypeError, match=re.escape(f"got the class: write {call}")):
+        with pytest.raises(es.InputTypeError, match=re.escape(f"got the class itself; use {call}")):
             es.estimate(A, B, kind)
 
 

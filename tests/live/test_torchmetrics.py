@@ -134,7 +134,7 @@ def test_a_bad_batch_changes_nothing(sample, score):
             assert found.compute().item() == 50
     found.update([], [])
     found.update(["b"], ["a"], ids=[4])
-    with pytest.raises(es.InputError, match="id 4 was given with different statistics"):
+    with pytest.raises(es.InputError, match="id 4 was passed before with different statistics"):
         found.compute()
 
 
@@ -177,4 +177,4 @@ def test_two_ranks(sample, tmp_path):
         assert low == whole(sample, "chrf", 41, n_resamples=50).low
         assert n == [41, 41, 21, [1, 4][rank]]
         assert alone == pytest.approx(whole(sample, "chrf", 3, method="t").score)
-        assert error.startswith("id 0 was given with different statistics")
+        assert error.startswith("id 0 was passed before with different statistics")

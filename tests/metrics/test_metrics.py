@@ -211,7 +211,7 @@ def test_tokenizer_whose_extra_is_missing(language, module):
     if find_spec(module):
         assert es.BLEU(trg_lang=language).tokenizer == f"{language}-mecab"
     else:
-        with pytest.raises(es.MissingExtraError, match=rf"needs .*sacrebleu\[{language}\]"):
+        with pytest.raises(es.MissingExtraError, match=rf"requires .*sacrebleu\[{language}\]"):
             es.BLEU(trg_lang=language)
 
 

@@ -399,7 +399,7 @@ def both():
     (lambda: compared(11).plot(system="x"), "'x' and None"),
     (lambda: es.estimate({f"s{i}": [1.0, i] for i in range(121)}, metric=METRIC).plot(),
      r"121 rows are too many for a figure \(at most 120\);"),
-    (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
+    (lambda: es.Monitor(None, METRIC).plot(), "there are no checks to plot yet; call check first"),
 ])  # fmt: skip
 def test_bad_input(call, message):
     refuses(message, call)
@@ -510,7 +510,7 @@ def test_a_process_that_never_had_matplotlib_is_told_of_the_extra():
         "        print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.count("plots need matplotlib") == 2
+    assert done.stdout.count("plots require matplotlib") == 2
 
 
 def test_a_figure_of_several_metrics_is_found_as_that_of_one():

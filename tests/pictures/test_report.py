@@ -412,7 +412,7 @@ def test_results_of_every_kind_have_a_report(tmp_path):
 def test_what_does_not_fit_is_refused(tmp_path):
     result = compared()
     for texts, found in (
-        ({"source": ["x"] * 59}, r"texts\['source'\] must be 60 texts.*got 59"),
+        ({"source": ["x"] * 59}, r"texts\['source'\] must contain 60 texts.*got 59"),
         ({"source": "x" * 60}, r"texts\['source'\] must be str"),
         ({"source": [1] * 60}, r"texts\['source'\] must be str"),
         (["x"] * 60, "texts must be a mapping.*got list"),

@@ -149,7 +149,7 @@ def test_a_stratum_where_all_change_alike_is_not_left_out_silently():
     # Nothing says how a difference of 0 everywhere, or of one number, differs.
     for other in (base, base + 0.5, base + 0.1, base + 1):
         found = es.compare({"base": base, "new": other}, metrics=MEAN).by(domain)
-        refuses("at least 2 tasks, not by the same on all", found.heterogeneity)
+        refuses("vary across segments on at least 2 tasks", found.heterogeneity)
 
 
 def test_what_cannot_be_taken_apart_is_refused():
@@ -157,16 +157,18 @@ def test_what_cannot_be_taken_apart_is_refused():
     result = es.compare(given, metrics=MEAN, **BY_T)
     moments = es.Moments.of(es.extract(given, metric=MEAN))
     for call, message in (
-        (lambda: result.by(["x"] * 80), "by needs at least 2 strata, but all segments are in 'x';"),
+        (lambda: result.by(["x"] * 80), "by requires at least 2 strata, but all segments are in 'x'"),
         (lambda: result.by(domain[:-1]), "by has 79 labels"),
         (lambda: result.by("domain"), "by='domain' is not a label of the segments, which have no labels"),
         (lambda: result.by(["x", *["y"] * 79]), "at least 2 segments are required.* got 1"),
-        (lambda: result.by(domain).by(domain), "by splits one task, but there are several, which already have their own rows; leave it out, or compare one task"),
+        (lambda: result.by(domain).by(domain),
+            "by can only split a single task, but there are several, which already have their "
+            "own rows. Leave it out, or compare a single task."),
         (lambda: es.compare(moments).by(domain), "by requires the statistics of every segment"),
         (lambda: es.Comparison.from_json(result.to_json()).by(domain), "read from a file"),
         (lambda: es.compare(given, metrics=MEAN, strata=domain, aggregate="macro").by(domain),
-         "by splits a score of all segments together"),
-        (lambda: result.heterogeneity(), r"heterogeneity\(\) needs pairs that differ on at least 2"),
+         "by can only split a score of all segments together"),
+        (lambda: result.heterogeneity(), r"heterogeneity\(\) requires pairs whose differences vary"),
         (lambda: es.compare({k: [v, v[::-1]] for k, v in given.items()},
                             metrics=MEAN).by(domain).heterogeneity(), "share the runs of each"),
     ):  # fmt: skip
@@ -190,14 +192,14 @@ def test_groups_in_several_strata_are_drawn_whole():
     assert "with 60 groups in all. Totals are the score of all strata together, and groups are " \
         "resampled whole." in found.describe()  # fmt: skip
     for result in (found, es.Comparison.from_json(found.to_json())):
-        refuses("tests independent strata, but these share groups;", result.heterogeneity)
+        refuses("requires independent strata, but these share groups", result.heterogeneity)
 
 
 @pytest.mark.parametrize("labels, message", [
     ([1] * 20 + ["1"] * 60, r"{} contains 1 \(int\) and '1' \(str\)"),
     (["a\nb"] * 20 + ["c"] * 60, r"{} must be printable text on one line, got 'a\\nb'"),
     (["\x1b"] * 20 + ["c"] * 60, r"{} must be printable text on one line, got '\\x1b'"),
-    ([" "] * 20 + ["c"] * 60, r"{}\[0\] is ' ': every segment needs a label"),
+    ([" "] * 20 + ["c"] * 60, r"{}\[0\] is ' ', but every segment requires a label"),
     (["\ud800"] * 20 + ["c"] * 60, r"{} must be printable text on one line, got '\\ud800'"),
 ])  # fmt: skip
 def test_strata_have_names(labels, message):

@@ -178,7 +178,7 @@ def test_assert_not_worse_takes_runs():
         es.assert_not_worse(run("new", t=new), old, margin=0.005)
     with pytest.raises(InputTypeError, match="base must be a system, got 0"):
         es.gate(new.tolist(), 0.6, metrics=es.Mean("x"), margin=0.1)
-    with pytest.raises(InputTypeError, match="must both be a Log"):
+    with pytest.raises(InputTypeError, match="hypotheses and baseline must be a Log"):
         es.assert_not_worse(run("new", t=new), base, margin=0.02)
     with pytest.raises(InputError, match="there is no metric 'bleu'"):
         es.assert_not_worse(run("new", t=new), old, metric="bleu", margin=0.02)
@@ -298,16 +298,16 @@ def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail()
         AssertionError, match="FAILED: new against old, required: no significant loss"
     ):
         es.assert_not_worse(*sides, significance_level=2.5 * least)
-    refuses(r"give a margin \(a loss that is too large\),", es.gate, *sides)
+    refuses(r"pass a margin \(the smallest loss that is too large\)", es.gate, *sides)
 
 
 @bad_cases(
-    ((OUTPUTS["new"], "old.json"), {}, "hypotheses and baseline must both be a Log, a path"),
+    ((OUTPUTS["new"], "old.json"), {}, "of hypotheses and baseline must be a Log, a path"),
     ((OUTPUTS, "odl", REFERENCES), {}, "baseline must be one of old, new"),
-    ((OUTPUTS["new"], OUTPUTS["old"], REFERENCES), {"task": "x"}, "task is only for logs"),
-    ((OUTPUTS, "old", REFERENCES), {"missing": "intersect"}, "missing is only for logs"),
-    (("a.json", "b.json", REFERENCES), {}, "references must be left out when logs"),
-    (({"acc": [1, 0]}, {"acc": [1, 0]}), {}, "hypotheses is a mapping: give both systems in one"),
+    ((OUTPUTS["new"], OUTPUTS["old"], REFERENCES), {"task": "x"}, "task applies only to logs"),
+    ((OUTPUTS, "old", REFERENCES), {"missing": "intersect"}, "missing applies only to logs"),
+    (("a.json", "b.json", REFERENCES), {}, "references must be left out when you pass logs"),
+    (({"acc": [1, 0]}, {"acc": [1, 0]}), {}, "hypotheses must not be a mapping. Pass both systems in one"),
     (({**OUTPUTS, "x": OUTPUTS["new"]}, "old", REFERENCES), {}, "one system with one baseline"),
     ([[es.extract({name: [1, 2, 3]}, metric=es.Mean(name))] for name in ("new", "old")], {},
      "the same metrics, got new and"),
@@ -353,7 +353,7 @@ def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
     sides = [log(rows({"q": 1, "r": 0}, task="a", name=n, metric=es.Mean("x")),
                  rows({"q": 1, "r": 0}, task="b", name=n, metric=es.Mean("y")), name=n)
              for n in ("new", "base")]  # fmt: skip
-    said = "^on='total' needs a total, but there is none over a, b; give aggregate='macro'$"
+    said = "^on='total' requires a total, but there is none over a, b; pass aggregate='macro'$"
     refuses(said, es.gate, *sides, margin=0.1, on="total")
     refuses("on must be one of all, total; got 'totl'", gate, 100, 1, 1, margin=0.1, on="totl")
     with pytest.raises(InputError, match="undecided must be one of pass, fail; got 'x'"):

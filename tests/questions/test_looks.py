@@ -126,9 +126,9 @@ REFUSED = [
      "item 0 had a different score or label for the system at an earlier look"),
     (lambda t, new, base: t.look(new[:120], ~base[:120]), "different score or label for the baseline"),
     (lambda t, new, base: t.look(new[:120], base[:120], groups=range(120)),
-     "earlier looks counted segments, and this one groups"),
+     "earlier looks counted segments, but this one counts groups"),
     (lambda t, new, base: t.look(["a"] * 120, es.extract({"A": base[:120]}, metric=ACC)),
-     "must both be outputs, or scores, or both SegmentStatistics"),
+     "must be of the same kind: both outputs or scores, or both SegmentStatistics"),
     (lambda t, new, base: t.look(es.extract({"B": new}, metric=es.Mean("f1")),
                                  es.extract({"A": base}, metric=es.Mean("f1"))),
      "metric must be .*metric of the test, got"),
@@ -362,7 +362,7 @@ def test_looks_in_every_form(marks):
     waits.look(marks[0][:50], marks[1][:50])
     said = ElementTree.fromstring(waits.result.to_junit())
     assert (said.attrib["errors"], said.find(".//error").attrib["type"]) == ("1", "undecided")
-    refuses("nothing to show yet; call look first", es.SequentialTest(400).plot)
+    refuses("there are no results yet; call look first", es.SequentialTest(400).plot)
 
 
 @pytest.mark.parametrize("limit", [{"margin": 0.02}, {"recovery": 0.97}, {}])

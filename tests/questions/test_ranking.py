@@ -170,7 +170,7 @@ def test_clusters_of_wmt_need_scores_of_segments():
         name: ["a cat sat", "it is so", end] for name, end in zip("AB", ["x", "y"], strict=True)
     }
     result = es.compare(texts, texts["A"], "chrf", n_resamples=99)
-    refuses(r"^clusters must be left out: .*chrF2 is not a mean of", result.ranking, clusters="wmt")
+    refuses(r"^clusters must be left out, .*chrF2 is not a mean of", result.ranking, clusters="wmt")
 
 
 def test_the_probability_to_be_first_is_shared_by_ties():
@@ -263,13 +263,13 @@ def test_without_resampled_scores_no_probability_is_made_up():
 
 
 @cases(
-    ({"baseline": "s0"}, {}, "a ranking needs all pairs: leave out baseline"),
+    ({"baseline": "s0"}, {}, "a ranking requires all pairs; leave baseline out"),
     ({"alternative": "greater"}, {}, "two-sided"),
-    ({"adjustment": "none"}, {}, "one of max-t, holm; this comparison has 'none'"),
+    ({"adjustment": "none"}, {}, "one of max-t, holm; got 'none'"),
     ({}, {"metric": "bleu"}, "metric must be one of marks; got 'bleu'"),
     ({}, {"clusters": "wmt22"}, "clusters must be one of simultaneous, wmt, wmt25; got"),
     ({"paired": False}, {"clusters": "wmt25"},
-     "^clusters must be 'wmt': .* each system has its own$"),
+     "^clusters must be 'wmt' .* each system has its own$"),
 )  # fmt: skip
 def test_what_cannot_be_ranked(options, asked, message):
     result = compare(leaderboard(n=40), n_resamples=99, **options)

@@ -83,7 +83,7 @@ def test_where_threads_cannot_start_two_are_refused_in_one_line(no_threads):
     with pytest.raises(es.InputError) as caught:
         es.compare(OUTPUTS, REFERENCES, "bleu", n_resamples=500, executor=2)
     assert caught.value.argument == "executor"
-    text = "executor must be 1 or None here, because threads cannot start; got 2"
+    text = "executor must be 1 or None here, because threads cannot be started; got 2"
     assert str(caught.value) == text
 
 
@@ -194,7 +194,7 @@ def test_an_error_stops_what_has_not_begun():
 
 def test_bad_executors():
     for executor, message in (
-        (0, "executor must be at least 1 thread, got 0"),
+        (0, r"executor must be at least 1 \(threads\), got 0"),
         ("2", "executor must have the interface of concurrent.futures.Executor, .* got str"),
         (True, "got bool"),
     ):

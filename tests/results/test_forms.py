@@ -179,7 +179,7 @@ def test_latex_has_minus_signs_caption_label_and_digits():
     assert r"\caption{50 \% \& more}\label{tab:main}" in latex
     assert r"\begin{table}" not in result.to_latex()
     for bad in ({"label": "a"}, {"label": "a b", "caption": "x"}, {"label": "}", "caption": "x"}):
-        refuses(r"label must be letters, digits and .*a caption", result.to_latex, **bad)
+        refuses(r"label must consist of letters, digits and .*a caption", result.to_latex, **bad)
 
 
 def test_a_title_says_how_many_runs_there_are():

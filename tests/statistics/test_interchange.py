@@ -108,7 +108,7 @@ def test_a_metric_of_ones_own_needs_the_object(tmp_path):
     made(metric).save(path)
     assert SegmentStatistics.load(path, metric).metric is metric
     for other, message in (
-        (None, "metric 'own' is not a metric of evalstats; give the metric itself"),
+        (None, "metric 'own' is not a metric of evalstats; pass the metric itself"),
         (Own(1), "its metric has signature 'own:2', but .* has 'own:1'"),
         ("bleu", "its metric has name 'own', but .* has 'BLEU'"),
     ):
@@ -136,14 +136,14 @@ def test_systems_side_by_side():
     assert (joined.fingerprint, joined.metric_signature) == (a.fingerprint, a.metric_signature)
     unknown = replace(b, fingerprint=None)
     assert SegmentStatistics.join(a, unknown).fingerprint is None
-    refuses("join needs at least one", SegmentStatistics.join)
+    refuses("join requires at least one", SegmentStatistics.join)
 
 
 @cases(
     ({"metric": "chrf"}, r"same metric, got BLEU.*for \['A', 'B'\] and CHRF"),
     ({"references": [*REFERENCES[:3], ["d"]]}, r"same references, got fingerprint sha256:"),
     ({"segment_ids": list("abce")}, r"segment 3 is 'd' for \['A', 'B'\] and 'e' for"),
-    ({"systems": ("A",)}, "system names must be different, got 'A' more than once"),
+    ({"systems": ("A",)}, "system names must be unique, but 'A' occurs more than once"),
 )
 def test_what_does_not_belong_together_is_refused(other, message):
     second = made(**{"systems": ("C",), **other})

@@ -117,7 +117,7 @@ def test_a_metric_of_ones_own_lacks_an_attribute(lacking):
     attributes = {"name": "bare", "columns": ("a",), "statistics": Own.statistics}
     del attributes[lacking]
     kind = type("Bare", (es.Metric,), {**attributes, "score": Own.score})
-    refuses(f"Bare must set {lacking}", es.estimate, ["a", "b"], ["a", "b"], kind())
+    refuses(f"Bare must define {lacking}", es.estimate, ["a", "b"], ["a", "b"], kind())
 
 
 @bad_cases(
@@ -126,7 +126,7 @@ def test_a_metric_of_ones_own_lacks_an_attribute(lacking):
         for value in ("ab", (), None, 3)
     ),
     ("score", lambda totals: 1.0, r"own.score must map shape \(..., k\) to \(...\)"),
-    ("score", lambda totals: totals, r"own.score .*returned \(1, 1\), expected \(1,\)"),
+    ("score", lambda totals: totals, r"own.score .*returned \(1, 1\) instead of \(1,\)"),
     ("score", lambda totals: np.full(totals.shape[:-1], "x"), "own.score must return numbers"),
 )
 def test_a_metric_of_ones_own_is_wrong(attribute, value):

@@ -97,14 +97,18 @@ COMPRESS = {"gzip": gzip.compress, "xz": lzma.compress, "bzip2": bz2.compress,
 ])  # fmt: skip
 def test_what_is_compressed_and_not_called_gz_says_so(kind, read, name, text):
     Path(name).write_bytes(COMPRESS[kind](text))
-    how = "its name has to end in .gz" if kind == "gzip" else "only .gz is read, so unpack it"
-    refuses(f"cannot read {name}: it is compressed by {kind}: {how}", read, name)
+    how = (
+        "its name must end in .gz"
+        if kind == "gzip"
+        else "only .gz can be read, so decompress it first"
+    )
+    refuses(f"cannot read {name}: it is compressed with {kind}; {how}", read, name)
 
 
 @pytest.mark.parametrize("read, name", [(es.read_lines, "a.txt.gz"), (es.read_log, "a.csv.gz")])
 def test_what_is_called_gz_and_is_not_says_so(read, name):
     Path(name).write_bytes(b"the cat\n")
-    message = f"cannot read {name}: it ends in .gz, but is not compressed by gzip"
+    message = f"cannot read {name}: its name ends in .gz, but it is not compressed with gzip"
     refuses(message, read, name)
 
 
@@ -151,7 +155,7 @@ def test_a_pipe_is_read_and_not_waited_for_without_end(capsys):
     start = time.monotonic()
     code, text = printed(capsys, "estimate", "-r", "pipe", "-i", "a.txt")
     assert code == 2
-    assert "cannot read pipe: it is a pipe, and nothing was written to it in 0.2 seconds" in text
+    assert "cannot read pipe: it is a pipe, and no data arrived within 0.2 seconds" in text
     assert time.monotonic() - start < 5
 
     def write():

@@ -48,12 +48,12 @@ def test_align_brings_segments_into_one_order():
 
 
 @bad_cases(
-    ([made(ids=tuple("2913"))], "error", r"1 of 5 are missing in the table of A \('9'\);"),
+    ([made(ids=tuple("2913"))], "error", r"1 of 5 are missing in the table of A \('9'\)"),
     ([made((1, 2), ids=("2", "1"), labels={})], "error", r"2 of 4 are .* \('3', '4'\)"),
     ([made(range(7), ids=tuple("abcdefg"), labels={})], "error",
-     r"7 of 11 are missing in the table of A \('a', 'b', 'c'\);"),
-    ([made(ids=tuple("abcd"))], "intersect", "no segment in common: segment_ids begin"),
-    ([made(name="B", ids=None)], "error", r"align needs segment_ids, .*table 1 \(B\) has"),
+     r"7 of 11 are missing in the table of A \('a', 'b', 'c'\)"),
+    ([made(ids=tuple("abcd"))], "intersect", "no segments in common; their segment_ids begin"),
+    ([made(name="B", ids=None)], "error", r"align requires segment_ids .*table 1 \(B\) has"),
     ([made()], "drop", "missing must be one of error, intersect; got 'drop'"),
 )  # fmt: skip
 def test_align_says_what_is_missing(tables, missing):
@@ -65,7 +65,7 @@ def test_labels_that_differ_are_refused():
     message = r"1 of 4 differ: document of segment '4' is 'y' for .* and 'z' for"
     for call in (es.SegmentStatistics.align, es.SegmentStatistics.join):
         refuses(message, call, made(), other)
-    refuses("align needs at least one SegmentStatistics", es.SegmentStatistics.align)
+    refuses("align requires at least one SegmentStatistics", es.SegmentStatistics.align)
 
 
 def test_labels_that_join_select_and_groups_keep():
@@ -121,13 +121,13 @@ def test_groups_without_such_a_label(both, ask):
 
 
 @bad_cases(
-    ([], "segments is empty; give at least one number"),
+    ([], "segments is empty; pass at least one number"),
     ("01", "segments must be a list of numbers"),
     ([0, 4], "segments must be from 0 to 3, got 4"),
     ([-1], "segments must be from 0 to 3, got -1"),
     ([True, False, True], "segments must be whole numbers"),
     (["a"], r"segments must be whole numbers, got \['a'\]"),
-    ([0, 0], "segment_ids must be different, got '1' more than once"),
+    ([0, 0], "segment_ids must be unique, but '1' occurs more than once"),
 )
 def test_only_segments_that_are_there_are_selected(segments):
     made().select(segments)

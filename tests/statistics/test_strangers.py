@@ -171,7 +171,7 @@ def with_metric(**fields):
         ("statistics", header, {}, message)
         for header, message in (
             ({"format": "x"}, "it is not a file in the format evalstats segment statistics"),
-            ({"version": 2}, "format version 2, but this evalstats reads 1"),
+            ({"version": 2}, "format version 2, but this evalstats reads version 1"),
             (with_metric(**{"class": "os.system"}), "its metric class 'os.system' is unknown"),
             (with_metric(parameters={"x": 1}), "parameters of BLEU: "),
             (with_metric(parameters={"lowercase": True}), "its metric has signature 'case:mixed"),
@@ -206,11 +206,11 @@ def test_foreign_files_are_refused(made, tmp_path):
     large[central + 20 : central + 28] = b"\xfe\xff\xff\x7f" * 2
     for data, message in (
         (b"", "x.npz is damaged, cut short, or not a file that save"),
-        (kind.good + b"x", "does not end like an archive"),
-        (buffer.getvalue(), "expected header.npy in it, found 'a'"),
+        (kind.good + b"x", "the end of the archive is missing or damaged"),
+        (buffer.getvalue(), "must contain header.npy, found 'a'"),
         (archive([evil, *kind.members.items()]), "../../evil.npy is not a NumPy"),
         (forged(kind, compression=zipfile.ZIP_DEFLATED), "header.npy is compressed or encrypted"),
-        (forged(kind, extra=[("statistics", npy(GOOD))]), "a name occurs twice"),
+        (forged(kind, extra=[("statistics", npy(GOOD))]), "a file name occurs twice"),
         (large, r"header\.npy declares 2,147,483,646 bytes"),
     ):
         path.write_bytes(data)
@@ -349,7 +349,7 @@ def test_many_names_of_which_two_are_the_same():
     start = time.monotonic()
     given = np.ones((1, 200_000, 2)), ["A"], es.Mean("m")
     said, twice = (
-        "segment_ids must be different, got '199998' more than once",
+        "segment_ids must be unique, but '199998' occurs more than once",
         [*ids[:-1], "199998"],
     )
     refuses(said, es.SegmentStatistics, *given, segment_ids=twice)

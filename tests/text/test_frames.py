@@ -66,15 +66,15 @@ def test_what_is_missing_in_a_column(library):
         es.InputTypeError, match=r"hypotheses\[1\] must be a string, got (nan|None); an em"
     ):
         es.estimate(gap, A)
-    refuses(r"references\[1\] is None: segment 1 has no reference", es.estimate, A, gap)
+    refuses(r"references\[1\] is None, so segment 1 has no reference", es.estimate, A, gap)
     with pytest.raises(es.InputError, match=r"scores\[1\] is (missing|nan)"):
         es.estimate(library.Series([1.0, None, 2.0]), metric=es.Mean("m"))
-    with pytest.raises(es.InputError, match=r"segment 1 has no reference at all"):
+    with pytest.raises(es.InputError, match=r"segment 1 has no reference"):
         es.References(library.DataFrame({"a": gap, "b": gap}))
 
 
 def test_frames_that_are_no_systems(library):
-    refuses("systems is empty; give at least one", es.estimate, library.DataFrame(), A)
+    refuses("systems is empty; pass at least one", es.estimate, library.DataFrame(), A)
     with pytest.raises(
         es.InputError,
         match="references must have as many entries as hypotheses, one per segment, got 2 and 3",
@@ -128,7 +128,9 @@ class TestIndexes:
 
     def test_columns_of_one_name(self, pd):
         frame = pd.DataFrame(np.array([A, B]).T, columns=["A", "A"])
-        refuses("system names must be different, got 'A' more than once", es.compare, frame, FIRST)
+        refuses(
+            "system names must be unique, but 'A' occurs more than once", es.compare, frame, FIRST
+        )
         with pytest.raises(es.InputError, match="system names must be non-empty text, got 0"):
             es.compare(pd.DataFrame(np.array([A, B]).T), FIRST)
 

@@ -71,7 +71,11 @@ def test_the_choice_among_alignments():
     (es.token_edits, (["ab"], [["a"]]), r"hypotheses\[0\] must be a list of tokens"),
     (es.token_edits, ([["a"]], [["a"], ["b"]]), "must have the same length, got 2, 1"),
     (edit_paths.align, ("ab", ["a"]), "hypothesis must be a list of tokens, got a bare str"),
-    (edit_paths.poi_errors, ([["a"]], [["a"]], [[True, False]]), r"points\[0\] must have one flag"),
+    (
+        edit_paths.poi_errors,
+        ([["a"]], [["a"]], [[True, False]]),
+        r"points\[0\] must contain one flag",
+    ),
     (edit_paths.poi_errors, ([["a"]], [["a"]], [[1]]), r"points\[0\]\[0\] must be True or False"),
 )
 def test_bad_input(function, arguments):

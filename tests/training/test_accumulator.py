@@ -133,10 +133,12 @@ def test_one_id_with_two_statistics_is_an_error():
     ranks = [es.Accumulator("wer") for _ in range(2)]
     for rank, texts in zip(ranks, (["a", "b"], ["c c", "d"]), strict=True):
         rank.update(texts, ["a", "b"], ids=[0, 1])
-    refuses(r"id 0 was given with .* references; ids must be", ranks[0].merge(ranks[1]).compute)
+    refuses(
+        r"id 0 was passed before with .* references; ids must be", ranks[0].merge(ranks[1]).compute
+    )
     other = accumulated("wer", ["a", "b"], ["a", "c"], range(2), True)
     with pytest.raises(
-        es.InputError, match="id 1 was given with different statistics or references"
+        es.InputError, match="id 1 was passed before with different statistics or references"
     ):
         other.merge(accumulated("wer", ["a", "b"], ["a", "d"], range(2), True)).compute()
 
@@ -202,7 +204,7 @@ def test_a_bad_batch_changes_nothing():
     part.update(["a b c d"], ["a b c d"], ids=[3])
     cases = [
         ((["a"], ["a"]), "ids must be passed either for all segments or for none"),
-        ((["a"], ["a"], ["x"]), "all integers or all strings; these differ"),
+        ((["a"], ["a"], ["x"]), "all integers or all strings; these do"),
         ((["a"], ["a"], [1, 2]), "ids has 2 entries but hypotheses has 1"),
         ((["a", "b"], ["a", "b"], [1, "2"]), "got int, str"),
         ((["a"], ["a"], [True]), "got bool"),

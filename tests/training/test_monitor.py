@@ -297,7 +297,7 @@ def test_statistics_are_checked_like_their_texts(sample):
         assert es.Monitor(references, "chrf").check(1, made) == expected
     for others in (references[1:] + references[:1], [pair[:1] for pair in references]):
         for made in collected(others):
-            with pytest.raises(es.InputError, match="for the references of the monitor"):
+            with pytest.raises(es.InputError, match="with the references of the monitor"):
                 es.Monitor(references, "chrf").check(0, made)
 
 
@@ -416,12 +416,12 @@ def test_a_restart_changes_nothing(at):
 @cases(
     ((["a"],), {"patience": 0}, "patience must be at least 1"),
     ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
-    ((["a"],), {"significance_level": 1e-5}, "give a significance_level of at least 0.0018"),
+    ((["a"],), {"significance_level": 1e-5}, "use a significance_level of at least 0.0018"),
     ((["a"],), {"expected_checks": 10**6}, "expect at most 1,474 checks"),
     ((["a"],), {"groups": [1, 2]}, "groups has 2 labels for 1 segment"),
-    ((None,), {}, "references is None; BLEU needs one entry"),
-    ((), {"metric": "chrf"}, "references is None; chrF2 needs one entry"),
-    ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
+    ((None,), {}, "references is None, but BLEU requires one entry"),
+    ((), {"metric": "chrf"}, "references is None, but chrF2 requires one entry"),
+    ((["a"], es.Mean("x")), {}, "references must be None, because x does not use any"),
 )
 def test_bad_options(arguments, options, message):
     refuses(message, es.Monitor, *arguments, **options)
@@ -433,7 +433,7 @@ def test_bad_options(arguments, options, message):
 def test_bad_checks_change_nothing():
     references, metric = ["a b", "c"], "wer"
     monitor = es.Monitor(references, metric)
-    with pytest.raises(es.InputError, match="nothing to choose from yet"):
+    with pytest.raises(es.InputError, match="no checks to choose from yet"):
         _ = monitor.selected
     assert (monitor.last, monitor.best_step, monitor.should_stop) == (None, None, False)
     part = es.Accumulator(metric)
@@ -444,14 +444,14 @@ def test_bad_checks_change_nothing():
          "one system, got 2"),
         ((0, es.extract({"A": ["a"]}, ["a b"], metric)), "hypotheses has 1 segments, expected 2"),
         ((0, es.extract({"A": ["a", "c"]}, references, "cer")), "must be statistics of WER"),
-        ((0, part), "Accumulator must have ids: the positions 0 to N - 1 of all"),
+        ((0, part), "Accumulator must have ids, which are the positions 0 to N - 1 of all"),
     ]  # fmt: skip
     for arguments, message in cases:
         refuses(message, monitor.check, *arguments)
     assert monitor.checks == ()
     refuses("at least 2 segments or groups", es.Monitor(["a"], metric).check, 0, ["a"])
     scores = watched([[1.0, 2.0], [1.0, 3.0]])
-    refuses(r"3 segments, expected 2, as in .* earlier checks", scores.check, 2, [1.0, 2.0, 3.0])
+    refuses(r"3 segments, expected 2 as in .* earlier checks", scores.check, 2, [1.0, 2.0, 3.0])
     for step in (1, 0):
         refuses(f"step must be larger than 1, .* got {step}; if", scores.check, step, [1.0, 2.0])
     assert len(scores.checks) == 2

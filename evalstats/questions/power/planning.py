@@ -177,12 +177,12 @@ def power(
     systems = systems_of(hypotheses)
     if bound is not None and len(systems) > 1:
         raise InputError(
-            f"compares one system with a number, got {', '.join(systems)}; choose one",
+            f"compares a single system with a number, got {', '.join(systems)}; choose one",
             argument=bound.argument,
         )
     if bound is not None and (trials, price) != (None, None):
         raise InputError(
-            "is for trials of two systems, but a number has none; leave it out",
+            "requires trials of two systems, but a number has no trials; leave it out",
             argument="trials" if price is None else "price",
         )
     # Impossible questions are refused before the texts are read.
@@ -232,13 +232,12 @@ class Question:
             )
         if not level < real(self.target, "power", 0.0) < 1:
             raise InputError(
-                f"must be between the significance level {level:g}, which a test reaches "
-                f"without any difference, and 1; got {self.target}",
+                f"must be between the significance level ({level:g}) and 1, got {self.target}",
                 argument="power",
             )
         if size is not None and real(size, "difference", -np.inf) <= 0:
             raise InputError(
-                f"must be above 0, got {size}: give its size only, and the tested side with ",
+                f"must be above 0, got {size}. Pass only its size, and the tested side with ",
                 Argument("alternative", "greater"),
                 " or ",
                 Argument("alternative", "less"),
@@ -252,7 +251,9 @@ class Question:
         if self.looks is not None:
             integer(self.looks, "looks", 2, _MOST_LOOKS)
         if self.looks is not None and size is None:
-            raise InputError("needs the ", Argument("difference"), " to be found", argument="looks")
+            raise InputError(
+                "requires the ", Argument("difference"), " to detect", argument="looks"
+            )
         if self.width is not None and real(self.width, "width", 0.0) <= 0:
             raise InputError(f"must be above 0, got {self.width}", argument="width")
 
@@ -265,14 +266,14 @@ class Question:
             low, high = 0.0, scores.outcomes.scale
         said = f"{name} lies between {low:g} and {high:g}"
         if bound is None and size > high - low:
-            said = f"must be at most {high - low:g}, since {said}; got {size:g}"
+            said = f"must be at most {high - low:g}, because {said}; got {size:g}"
             raise InputError(said, argument="difference")
         number = 0.0 if bound is None else bound.number
         reached = number + size * (1 if bound is None or bound.is_least else -1)
         if bound is not None and not low <= reached <= high:
             raise InputError(
-                f"would move the score from {number:g} to {reached:g}, but {said}; give a smaller "
-                "one",
+                f"would change the score from {number:g} to {reached:g}, but {said}; pass a "
+                "smaller one",
                 argument="difference",
             )
 
@@ -426,8 +427,8 @@ def designed(scores: Scores, pair: Pair, asked: Question) -> Design:
         return by_t(difference, asked)
     raise InputError(
         f"{new!r} and {base!r} {'differ by the same' if differ else 'have identical statistics'} "
-        f"on every {scores.units.unit} under {scores.name}: nothing varies, so power cannot be "
-        "computed; leave one of them out"
+        f"on every {scores.units.unit} ({scores.name}), so power cannot be computed; leave one "
+        "of them out"
     )
 
 
@@ -443,15 +444,15 @@ def planned(
     pilot_runs = first.n_runs
     if n < least:
         raise InputError(
-            f"must be at least {least}, two {plural(units.unit)} of each of {least // 2} "
-            f"strata, got {n}",
+            f"must be at least {least} (two {plural(units.unit)} for each of {least // 2} "
+            f"strata), got {n}",
             argument="n_segments",
         )
     trials = planned_trials(several, asked.several_trials, asked.price)
     if asked.runs and not pilot_runs:
         raise InputError(
-            "needs a pilot with several runs of each system: the variance between runs is unknown "
-            "with one; give lists of runs",
+            "requires a pilot with several runs of each system, because the variance between "
+            "runs cannot be estimated from one; pass lists of runs",
             argument="runs",
         )
     runs = asked.runs or pilot_runs
@@ -533,8 +534,8 @@ def check_smooth(scores: Scores) -> None:
     """Refuse scores for which power cannot be planned."""
     if not scores.is_paired:
         raise InputError(
-            "power plans one test set for all systems, but each of these has its own; compare the "
-            "systems on the same segments"
+            "power plans one test set for all systems, but each of these systems has its own; "
+            "compare them on the same segments"
         )
     # If the gradient is not finite, the replicates vary.
     _check_size(
@@ -544,8 +545,8 @@ def check_smooth(scores: Scores) -> None:
     refuse_fixed(scores, "power")
     if not all(stratum.metric.is_smooth for stratum in scores.strata):
         raise InputError(
-            f"power plans t tests, but {scores.name} has none because it is not smooth; use a "
-            "measure that is a mean over segments, such as 'acc_eq'"
+            f"power plans t tests, which are not available for {scores.name} because it is not "
+            "smooth; use a measure that is a mean over segments, such as 'acc_eq'"
         )
 
 
@@ -554,9 +555,9 @@ def _check_size(values: Floats | None, scores: Scores, what: str) -> None:
     size = 0.0 if values is None else float(np.max(np.abs(values), initial=0.0))
     if size and not _LEAST_SIZE < size < _LARGEST_SIZE:
         raise InputError(
-            f"hypotheses must have scores whose variance can be computed, but under {scores.name} "
-            f"a {scores.units.unit} moves {what} by {size:.1g}; rescale the scores so that they "
-            "are nearer to 1"
+            "hypotheses must have scores whose variance can be computed, but a "
+            f"{scores.units.unit} changes {what} by {size:.1g} ({scores.name}); rescale the "
+            "scores so that they are closer to 1"
         )
 
 
@@ -592,7 +593,7 @@ def _alone(
         plan = replace(plan, discordant=discordant)
     if not plan.deviation(runs or 1) > 0:
         raise InputError(
-            f"{system!r} has the same score on every {scores.units.unit} under {scores.name}: "
+            f"{system!r} has the same score on every {scores.units.unit} ({scores.name}), and "
             "power cannot be computed without variance"
         )
     return _record(scores, plan, n, runs, f"another, correlation {correlation:g}", system, 0.0)
