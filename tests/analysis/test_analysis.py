@@ -168,7 +168,7 @@ PAIR = {"A": A, "B": A}
     (
         (PAIR, A),
         {"groups": ["x"]},
-        "groups has 1 label for 2 segments; give one label per segment",
+        "groups has 1 label for 2 segments; pass one label per segment",
     ),
     ((PAIR, A), {"groups": ["x", "x"]}, "at least 2 groups are required"),
     ((PAIR, A), {"groups": "ab"}, "groups must be a list of labels, one per segment"),
@@ -195,10 +195,10 @@ TER, OTHER = es.SegmentStatistics(ONES, ["A", "B"], "ter"), es.Mean("x")
     ((ONES[0], ["A", "B"], "ter"), r"\(S, N, k\) = \(2, N, 2\)"),
     ((ONES, ["A"], "ter"), r"\(1, N, 2\) for 1 system and TER, got"),
     ((ONES, ["A", "B"], "bleu"), r"\(2, N, 10\) for 2 systems and"),
-    ((ONES, ["A", "A"], "ter"), "must be different, got 'A' more than"),
+    ((ONES, ["A", "A"], "ter"), "must be unique, but .A. occurs more than"),
     ((ONES * np.nan, ["A", "B"], "ter"), r"values\[0, 0, 0\] is nan"),
     ((ONES[:, :0], ["A", "B"], "ter"), "values has no segments"),
-    (([[[1, 2], [1]]], ["A"], "ter"), "values must be one array of num"),
+    (([[[1, 2], [1]]], ["A"], "ter"), "values must be a single array of num"),
     (([["x"]], ["A"], "ter"), "values must be numbers, got"),
     ((ONES, "AB", "ter"), "systems must be a list of names, got a"),
 )

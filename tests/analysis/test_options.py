@@ -102,7 +102,7 @@ def test_what_only_some_tables_know_is_compared_in_every_order(one, other, messa
 
 
 @cases(
-    (lambda table, path: table.join(table, 5), "join takes SegmentStatistics, got int"),
+    (lambda table, path: table.join(table, 5), "join requires SegmentStatistics, got int"),
     (lambda table, path: table.save("a\0.npz"), "cannot write"),
     (lambda table, path: es.estimate(table, rng=10**5000), r"rng must be below 2\*\*128"),
     (lambda table, path: es.Monitor(None, es.Mean("m"), significance_level=10**400), "finite num"),

@@ -182,7 +182,7 @@ def test_strata_of_one_unit_are_drawn_as_one():
 
 
 @bad_cases(
-    ({"strata": [[], [], [], []]}, "strata must hold hashable labels"),
+    ({"strata": [[], [], [], []]}, "strata must contain hashable labels"),
     ({"strata": [1, 1, "1", "1"]}, r"strata contains 1 \(int\) and '1' \(str"),
     (
         {"groups": [1, 2, "2", 3]},

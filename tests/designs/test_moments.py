@@ -157,7 +157,9 @@ def test_gates_of_moments(table):
     assert "test:t" in gate.checks[0].signature
     tasks = {"a": moments_of(two), "b": moments_of(two)}
     assert len(es.gate(tasks, first, margin=1.0).checks) == 3
-    with pytest.raises(es.InputTypeError, match="baseline must be the name of a system if a"):
+    with pytest.raises(
+        es.InputTypeError, match="baseline must be the name of a system if you pass a"
+    ):
         es.gate(moments_of(two), moments_of(two), margin=1.0)
 
 

@@ -264,8 +264,8 @@ def test_means_that_are_the_number_pass_seldom(n):
     ({"at_least": 0.9, "at_most": 0.9}, "pass either at_least or at_most"),
     ({"at_least": 1.0}, "at_least must be above 0 and below 1, the bounds of acc; got 1"),
     ({"at_least": 0.9, "margin": 0.1},
-     "at_least compares one system.*but margin is for two systems;"),
-    ({"at_least": 0.9, "base": [1, 0, 1]}, "but base is for two systems;"),
+     "at_least compares a single system.*but margin requires two systems;"),
+    ({"at_least": 0.9, "base": [1, 0, 1]}, "but base requires two systems;"),
     ({"at_least": "0.9"}, "at_least must be a number"),
     ({}, r"a recovery \(the share to keep\) or, without a baseline, at_least"),
     ({"at_least": 0.4, "metrics": SCORE, "hypotheses": [0.5] * 4}, "is the same on all 4 segm"),
@@ -276,7 +276,9 @@ def test_what_has_no_answer_is_refused(options):
 
 def test_two_systems_and_a_number_are_refused():
     both = {"A": [1, 0, 1], "B": [1, 1, 1]}
-    refuses("compares one system with a number, got A, B", es.gate, both, metrics=ACC, at_least=0.5)
+    refuses(
+        "compares a single system with a number, got A, B", es.gate, both, metrics=ACC, at_least=0.5
+    )
     test = es.SequentialTest(metric=ACC, at_least=0.5)
     refuses("base must be the baseline's items so far", test.look, [1, 0, 1], [1, 1, 1])
     with pytest.raises(es.InputError, match="same on all 20 segments, so its uncertainty cannot"):

@@ -131,7 +131,7 @@ def test_bad_runs(first, second, options):
 
 @bad_cases(
     (lambda: es.estimate([["a cat"], ["a dog"]], ["a cat", "a dog"]), "list of one output"),
-    (lambda: MeanOfRuns(MeanOfRuns(MARKS, 2), 2), "metric must score one run,"),
+    (lambda: MeanOfRuns(MeanOfRuns(MARKS, 2), 2), "metric must score a single run,"),
     (lambda: MeanOfRuns(MARKS, 1), "n_runs must be at least 2"),
     (lambda: MeanOfRuns(MARKS, 2).statistics([[1, 0]]), "must have 2 runs, got 1"),
     (lambda: MeanOfRuns(MARKS, 2).statistics([[1, 0], [1]]), "segments, got 2, 1"),

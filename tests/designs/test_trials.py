@@ -188,7 +188,7 @@ def test_several_k_are_metrics_of_the_same_items(tmp_path, typed):
 
 
 @cases(
-    (["pass^2", "pass^2"], "1,1", "different ways that do not include .runs., got pass.2, 2"),
+    (["pass^2", "pass^2"], "1,1", "different ways that do not include .runs., got pass.2, pass.2"),
     (["pass^2", "runs"], "1,1", "different ways that do not include .runs., got pass.2, runs"),
     (4, "1,1", "epochs must be a list of words, got int"),
     ("pass^5", "1,1", r"item 'task 0' has 4 trials, but reward pass\^5 requires at least 5"),

@@ -269,7 +269,7 @@ def test_texts_without_references_of_their_own_are_refused():
 def test_what_needs_the_same_segments_says_so():
     result = es.compare(unlike(np.random.default_rng(8)), metrics=MARKS, paired=False)
     for ask in (result.influence, result.power, lambda: result.by([0] * 60)):
-        refuses("each of these has its own", ask)
+        refuses("each of these .*has its own", ask)
     assert "marks" in result.to_html()
     assert "Welch" in result.describe()
 

@@ -93,11 +93,11 @@ def records(texts, **more):
 
 
 @cases(
-    ("x.jsonl", records(OUTPUTS), "JSON lines, with 'id', 'prediction' in each"),
-    ("x.txt", records(OUTPUTS), "write the values of 'prediction' to a file,"),
+    ("x.jsonl", records(OUTPUTS), "JSON lines with 'id', 'prediction'. Write"),
+    ("x.txt", records(OUTPUTS), "Write the values of 'prediction' to a file,"),
     ("x.txt", [*records(OUTPUTS[:-1]), '{"error": 1, "id": 9}'],
-     "if it holds scores, give it without -i,"),
-    ("x.jsonl", [json.dumps(text) for text in OUTPUTS], "'text in quotes' in each"),
+     "If it contains scores, pass it as a log, without -i."),
+    ("x.jsonl", [json.dumps(text) for text in OUTPUTS], "JSON lines with 'text in quotes'"),
     ("x.csv", ["id,output", *(f"{i},{x}" for i, x in enumerate(OUTPUTS[1:]))], "is a table"),
     ("x.tsv", ["idx\tmt", *(f"{i}\t{x}" for i, x in enumerate(OUTPUTS[1:]))], "idx, mt"),
 )  # fmt: skip
@@ -108,7 +108,7 @@ def test_records_given_as_texts_are_refused(name, content, what, tmp_path, refus
     for call in (("estimate", "-i", path, "-r", references), gate, ("estimate", "-i", others,
                  "-r", path)):  # fmt: skip
         assert what in refused(*call)
-    refuses("not texts:", es.estimate, content, SENTENCES, "chrf")
+    refuses("must contain texts", es.estimate, content, SENTENCES, "chrf")
 
 
 def test_json_and_code_that_are_the_texts_are_scored():
@@ -171,7 +171,7 @@ def test_blank_labels_and_absent_references(tmp_path, capsys, refused):
     assert "empty reference" not in said
     assert "nrefs:var" in said
     said = refused(*call, both, "--num-refs", "2")
-    advice = re.search(r"if the others are absent, give (\S+)", said)[1]
+    advice = re.search(r"if the others are missing, pass (\S+)", said)[1]
     assert typed(capsys, *call, both, "--num-refs", "2", advice)[0] == 0
     assert "requires several references" in refused(*call, first, "--blank-is-absent")
 
@@ -381,7 +381,7 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path):
 @cases(
     ("estimate -r o.txt -i o.txt -m wer -lc", "; did you mean --wer-lowercase?"),
     ("compare -r o.txt -i o.txt ./o.txt", "o.txt is given more than once: leave one out"),
-    ("estimate -r o.txt -i u.txt", "u.txt is UTF-16: save it as UTF-8"),
+    ("estimate -r o.txt -i u.txt", "u.txt is encoded as UTF-16; save it as UTF-8"),
     ("show u.csv", "u.csv is encoded as UTF-16; save it as UTF-8"),
     ("show comma.txt", "comma.txt, line 1 must be a number such as 0.5, got '0,71'"),
     ("show mean.comet", "mean.comet, line 3 must be a number such as 0.5, got 'Mean: 0.6'"),

@@ -378,7 +378,7 @@ def test_labels_by_place_are_units_and_domains():
 
 
 @cases(
-    (["1", "2", "3"], [0, 1], "groups has 2 labels for 3 segments; give one"),
+    (["1", "2", "3"], [0, 1], "groups has 2 labels for 3 segments; pass one"),
     (["b", "a", "c"], "aab", r"items have names \('a'\), and.*in the frame"),
     (["1", "2"], [1, "1"], "groups contains 1"),
 )

@@ -86,7 +86,9 @@ def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, refused, typed):
             assert "different settings" in found.notes[0]
     with pytest.raises(es.InputError, match=r"allow_changes must be one of shots,.*; got 'shot'"):
         es.gate(other, base, recovery=0.5, allow_changes="shot")
-    with pytest.raises(es.InputError, match="allow_changes is only for logs, but these are texts"):
+    with pytest.raises(
+        es.InputError, match="allow_changes applies only to logs, but these are texts"
+    ):
         es.gate([1.0, 0.0], [1.0, 0.0], None, es.Mean("x"), margin=1, allow_changes="*")
     call = ["gate", str(other), "--baseline", str(base), "--recovery", "0.5", "--resamples", "99"]
     assert "accept the difference with --allow-changes shots prompts\n" in refused(*call)

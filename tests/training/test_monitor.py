@@ -453,7 +453,7 @@ def test_bad_checks_change_nothing():
     scores = watched([[1.0, 2.0], [1.0, 3.0]])
     refuses(r"3 segments, expected 2 as in .* earlier checks", scores.check, 2, [1.0, 2.0, 3.0])
     for step in (1, 0):
-        refuses(f"step must be larger than 1, .* got {step}; if", scores.check, step, [1.0, 2.0])
+        refuses(f"step must be larger than 1, .* got {step}. If", scores.check, step, [1.0, 2.0])
     assert len(scores.checks) == 2
 
 
