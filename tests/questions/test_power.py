@@ -389,7 +389,7 @@ def test_of_many_pairs_those_are_shown_that_need_most():
 
 @bad_cases(
     ({"difference": -1}, "difference must be above 0, got -1. Pass only its size, and"),
-    ({"power": 0.05}, r"between the significance level \(0.05\) and 1, got 0.05 .* got 0.05"),
+    ({"power": 0.05}, r"between the significance level \(0.05\) and 1, got 0.05"),
     ({"significance_level": 1e-300}, "significance_level must be at least 1e-100, .* 1e-300"),
     ({"n_segments": 1}, "n_segments must be at least 2, got 1"),
     ({"alternative": "better"}, "alternative must be one of"),

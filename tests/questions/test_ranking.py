@@ -269,7 +269,7 @@ def test_without_resampled_scores_no_probability_is_made_up():
     ({}, {"metric": "bleu"}, "metric must be one of marks; got 'bleu'"),
     ({}, {"clusters": "wmt22"}, "clusters must be one of simultaneous, wmt, wmt25; got"),
     ({"paired": False}, {"clusters": "wmt25"},
-     "^clusters must be 'wmt' .* each system has its own$"),
+     "^clusters must be 'wmt', .* each system has its own$"),
 )  # fmt: skip
 def test_what_cannot_be_ranked(options, asked, message):
     result = compare(leaderboard(n=40), n_resamples=99, **options)

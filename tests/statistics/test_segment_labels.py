@@ -53,7 +53,7 @@ def test_align_brings_segments_into_one_order():
     ([made(range(7), ids=tuple("abcdefg"), labels={})], "error",
      r"7 of 11 are missing in the table of A \('a', 'b', 'c'\)"),
     ([made(ids=tuple("abcd"))], "intersect", "no segments in common; their segment_ids begin"),
-    ([made(name="B", ids=None)], "error", r"align requires segment_ids .*table 1 \(B\) has"),
+    ([made(name="B", ids=None)], "error", r"align requires segment_ids, .*table 1 \(B\) has"),
     ([made()], "drop", "missing must be one of error, intersect; got 'drop'"),
 )  # fmt: skip
 def test_align_says_what_is_missing(tables, missing):
