@@ -163,10 +163,12 @@ def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
 def test_a_gate_says_what_was_lost_and_what_was_allowed():
     table = es.extract(apart(100), metric=es.Mean("m"))
     (d,) = es.compare(table, confidence_level=0.9)
-    amount = f"{d.difference:.2f} (90% interval {d.low:.2f} to {d.high:.2f})"
+    value, said = f"{d.difference:.2f}", "90% interval of the difference:"
+    lost = f"{value} ({said} {-d.high:.2f} to {-d.low:.2f})"
+    gained = f"{value} ({said} +{d.low:.2f} to +{d.high:.2f})"
     for baseline, expected in (
-        ("B", f"m: failed. A lost {amount}, which is more than the limit of 0.1"),
-        ("A", f"m: passed. B gained {amount}, so a loss of 0.1 or more is ruled out"),
+        ("B", f"m: failed. A lost {lost}, which is more than the limit of 0.1"),
+        ("A", f"m: passed. B gained {gained}, so a loss of 0.1 or more is ruled out"),
     ):
         gate = es.gate(table, baseline, margin=0.1)
         (found,) = gate._findings()
