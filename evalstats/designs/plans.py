@@ -885,8 +885,8 @@ class PlanWorth(Correction):
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} {were} run on "
             f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}. {whose} with {items} "
-            f"(difference estimator, λ = {self.weights[0]:.2f} for earlier systems, "
-            f"{self.weights[1]:.2f} for systems run on all)."
+            f"{plural(self.segment)} (difference estimator, λ = {self.weights[0]:.2f} for earlier "
+            f"systems, {self.weights[1]:.2f} for systems run on all)."
         )
 
 

@@ -249,7 +249,7 @@ def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
     by: dict[str | None, list[str]] = {"equivalent": [], "not worse": [], "not shown": []}
     for d in main:
         by[d.claim].append(f"{d.metric} ({d.task})" if d.task else d.metric)
-    within, what = "", f"keeps at least {100 * (c.recovery or 0):.6g}% of {baseline}"
+    within, what = "", f"keeps at least {100 * (c.recovery or 0):.6g}% of {baseline}'s score"
     if c.margin is not None:
         within = f"{c.margin:g} {'point' if c.margin == 1 else 'points'}"
         what = f"is less than {within} worse than {baseline}"
@@ -296,7 +296,7 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
         said += " The interval is for this difference only, but p is adjusted for all of them."
     if d.verdict == "cannot tell":
         units = plural(c.estimates[0].unit)
-        said += f" Too few {units} differ for any evidence, or there are too few resamples."
+        said += f" Too few {units} differ, or there are too few resamples, to find any evidence."
     elif size:
         said += (
             f" With this test set, a true difference of {tabular.number(size, _places(c, d))} in "
@@ -341,19 +341,18 @@ def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
         name = d.task if len(names) == 1 else f"{d.task} in {d.metric}" if d.task else d.metric
         tasks[d.kind].append(name)
     kind, (first, *_) = part_name(c.estimates), differences
-    what = f"on {{}} of {len(rows)} {plural(kind)}"
-    if len(names) > 1:
-        what = f"in {{}} of {len(rows)} tests by {kind} and metric"
     if not tasks["better"] and not tasks["worse"]:
         n = len({d.task for d in rows})
         where = "on its own" if len(names) == 1 else "in any metric"
-        return f"None of the {n} {plural(kind)} shows a difference {where}."
-    shown = [(tasks["better"], "better"), (tasks["worse"], "worse")]
-    said = [
-        f"{word} {what.format(len(names_shown))} ({listed(names_shown, _SAID)})"
-        for names_shown, word in shown
-        if names_shown
-    ]
+        none = f"Neither {kind}" if n == 2 else f"None of the {n} {plural(kind)}"
+        return f"{none} shows a difference {where}."
+    n, said = len(rows), list[str]()
+    what = f"on {{}} {plural(kind)}" if len(names) == 1 else f"in {{}} pairs of {kind} and metric"
+    for word in ("better", "worse"):
+        if found := tasks[word]:
+            many = f"{len(found)} of {n}"
+            many = many if len(found) < n else "both" if n == 2 else f"all {n}"
+            said.append(f"{word} {what.format(many)} ({listed(found, _SAID)})")
     return f"Tested separately, {first.system} is {', and '.join(said)}."
 
 

@@ -185,7 +185,7 @@ def _apart(facts: Facts, apart: Sequence[Difference]) -> Iterator[str]:
     alone = [d for d in apart if d.pvalue > adjusting.level]
     several = max(map(adjusting.n_compared, adjusted), default=1)
     why = (
-        f"each interval is for one difference only, but {adjusting.pvalue_name} accounts for "
+        f"each interval is for one difference only, while {adjusting.pvalue_name} accounts for "
         f"{several} comparisons",
         f"intervals ({facts.method}) and p-values ({facts.test}) come from different methods",
     )
@@ -302,7 +302,7 @@ def _rough(facts: Facts, few: Sequence[Difference]) -> Iterator[Caution]:
     if p is not None and facts.unit == facts.limits[0].segment:
         exact += f" (two-sided {pvalue(p)})"
     so = f"differ on fewer than {FEW_DIFFERING} {plural(facts.unit)}, so"
-    loose = "the interval is only approximate and the p-value is rather too large"
+    loose = "the interval is only approximate and the p-value is probably too large"
     said = (rough, loose), (changed, exact)
     for rows, what in said:
         yield from (Caution(note, "few") for note in facts.about(rows, f"{so} {what}"))
@@ -487,8 +487,9 @@ def design_notes(designs: Mapping[str, Iterable[Any]], unit: str, segment: str) 
         known = {name: [one[name] for one in rows if one.get(name) is not None] for name in names}
         if effects := known["design_effect"]:
             times = span([e**0.5 for e in effects], ".2f")
+            by = "" if unit == "group" else f" by {unit}"
             yield (
-                f"{metric}: counting {plural(unit)} instead of {plural(segment)} multiplies "
+                f"{metric}: grouping {plural(segment)}{by} multiplies "
                 f"standard errors by {times} (design effect {span(effects, '.2f')}). The effective "
                 f"number of {plural(segment)} is {span(known['effective_size'], '.0f')}."
             )

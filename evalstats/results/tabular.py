@@ -178,7 +178,7 @@ class Page:
             parts.append("\n".join(lines))
             left_out |= dict.fromkeys(names)
         # "std. dev." has a full stop already.
-        what = f"Left out to fit {width} columns: {', '.join(left_out).removesuffix('.')}. "
+        what = f"These do not fit in {width} columns: {', '.join(left_out).removesuffix('.')}. "
         hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
         signatures = self.signatures
         if is_short and signatures:

@@ -495,7 +495,7 @@ def test_a_line_says_how_often_the_system_that_was_shown_first_won(tmp_path, typ
     first = np.array([w == "a" for *_, w in rows])
     share, of_groups = np.mean(first), np.bincount(groups, first - np.mean(first))
     half = 1.96793 * np.sqrt(np.sum(of_groups**2) * 300 / 299) / 900
-    note = f"Systems shown first won {share:.3f} [{share - half:.3f}, {share + half:.3f}] of the"
+    note = f"Systems shown first won {share:.1%} [{share - half:.1%}, {share + half:.1%}] of the"
     assert [x[: len(note)] for x in es.arena(rows, groups=groups, **fast).notes].count(note) == 1
     # Names of winners say nothing of the order, which a file keeps.
     path = tmp_path / "arena.csv"

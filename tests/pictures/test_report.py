@@ -145,7 +145,7 @@ def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
     for options, expected in (
         ({"margin": 2.0}, "equivalent within 2 points"),
         ({"margin": 0.4}, "is less than 0.4 points worse than A"),
-        ({"recovery": 0.9}, "keeps at least 90% of A"),
+        ({"recovery": 0.9}, "keeps at least 90% of A's score"),
     ):
         (found,) = es.compare(high, metrics=es.Mean("m"), **options)._findings()
         assert expected in found.said

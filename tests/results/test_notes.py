@@ -36,7 +36,7 @@ GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
 
 
 EIGHTHS, FIFTHS = np.arange(200) // 8, np.arange(200) // 5
-FEW_DIFFER, GROUPED = "differ on fewer than 10", "counting groups instead of segments"
+FEW_DIFFER, GROUPED = "differ on fewer than 10", "grouping segments multiplies"
 
 
 @pytest.mark.parametrize("scores, options, notes", [

@@ -293,7 +293,7 @@ def position_notes(table: BattleTable, units: Units, options: Options) -> tuple[
     error, _, degrees = grouped(units, moves)
     low, high = student.interval(share, error, degrees, options.alpha)
     more = "" if low <= 0.5 <= high else ". Show each pair in both orders equally often"
-    return (f"Systems shown first won {share:.3f} [{low:.3f}, {high:.3f}] of the battles{more}.",)
+    return (f"Systems shown first won {share:.1%} [{low:.1%}, {high:.1%}] of the battles{more}.",)
 
 
 def _label_notes(
