@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 _FILES = ("logs", "input", "references", "scores", "ids", "plan")
 _LABELS = tuple(names_of("label"))
 _FILES_OR_NAMES = ("baseline", "human", *_LABELS)
+#: The end of the name of a file that is a run of a system; fewer files are not runs.
+_RUN, _FEWEST_RUNS = re.compile(r"(?:^|[-_. ])(?:seed|run|rep|repeat|s)[-_. ]?\d+$", re.I), 3
 #: The most references of a segment.
 _MOST_REFERENCES = 1000
 
@@ -185,7 +188,8 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         joined = _of_logs(options, {x: v for x, v in labels.items() if v not in (None, "task")})
         if least > 1:
             joined.several()
-        notes, labels = tuple(joined.notes), {**labels, **joined.labels}
+        notes = (*joined.notes, *_runs_noted(options, joined.paths))
+        labels |= joined.labels
         result = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
     if least > 1:
         _check_enough(options, result.systems, result.paths)
@@ -342,6 +346,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     tables = [replace(table, segment_ids=ids) for table in tables]
     texts = (*references, *systems.values())
     notes = tuple(f"{lines.path} {MARK_NOTE}" for lines in texts if lines.has_mark)
+    notes += _runs_noted(options, paths)
     if options.scores:
         tables += _scores_beside(options, tables[0])
         tables, labels, left_out = _on_shared_lines(tables, labels, ", ".join(options.scores))
@@ -407,6 +412,19 @@ def _of_unpaired_texts(
         tables += extract_files({name: lines}, [references], metrics, progress)
     paths = dict(zip(options.input, names, strict=True))
     return Input({"": _chosen(tables, options)}, {}, paths=paths)
+
+
+def _runs_noted(options: argparse.Namespace, paths: Iterable[str]) -> tuple[str, ...]:
+    """Return a note if files look like runs of a system by their names, but count as systems."""
+    stems = [stem_of(path) for path in paths]
+    names = [_RUN.sub("", stem) or "system" for stem in stems]
+    if options.names or len(stems) < _FEWEST_RUNS or len(set(names)) == len(names):
+        return ()
+    i = next(i for i, name in enumerate(names) if names.count(name) > 1)
+    return (
+        f"{stems[i]} and {stems[names.index(names[i], i + 1)]} look like runs of one system, but "
+        f"count as systems; if they are runs, pass --names {shlex.join(names)}",
+    )
 
 
 def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:

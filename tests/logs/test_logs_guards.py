@@ -129,6 +129,37 @@ def ragas(path, seed, names=("faithfulness", "answer_relevancy")):
     return lines(path, [f"user_input,{','.join(names)}", *rows])
 
 
+@pytest.mark.parametrize("form", ["_seed{}", "-s{}", ".run{}", "_rep{}", ".Seed-{}", " run_{}"])
+@pytest.mark.parametrize("is_text", [False, True])
+def test_files_with_the_names_of_runs_are_noted(form, is_text, tmp_path, capsys):
+    """The advice makes two systems of six files; other numbers are not runs."""
+    suffix = ".txt" if is_text else ".csv"
+    files = {f"{name}{form.format(k)}": (name, k) for name in ("old", "new") for k in (1, 2, 3)}
+    files |= {f"{name}{k}": (name, k) for name in ("v", "gpt-", "chess") for k in (1, 2)}
+    paths = []
+    for file, (name, k) in files.items():
+        texts = random.Random(f"{name}{k}").sample(OUTPUTS, len(OUTPUTS))
+        scores = [f"q{i},{len(text) % 3 and 1}" for i, text in enumerate(texts)]
+        paths.append(
+            lines(tmp_path / f"{file}{suffix}", texts if is_text else ["id,correct", *scores])
+        )
+    runs, others = paths[:6], paths[6:]
+    call = ["compare", "--resamples", "99"]
+    if is_text:
+        call += ["-r", lines(tmp_path / "r.txt", SENTENCES), "-m", "chrf", "-i"]
+    said = " ".join(typed(capsys, *call, *runs)[1].split())
+    a, b = (f"old{form.format(k)}" for k in (1, 2))
+    assert f"{a} and {b} look like runs of one system, but count as systems; if they" in said
+    (advice,) = re.findall(r"pass (--names( old){3}( new){3})", said)
+    code, said = typed(capsys, *call, *runs, *shlex.split(advice[0]))
+    assert code == 0
+    assert "3 runs" in said
+    for some in (runs, others):
+        named = ["--names", *"abcdef"] if some is runs else []
+        assert "look like runs" not in typed(capsys, *call, *some, *named)[1]
+    assert "look like runs" not in typed(capsys, *call, *runs[:2])[1]
+
+
 def test_equal_columns_of_several_files_are_metrics(tmp_path, capsys, refused):
     old, new = (ragas(tmp_path / f"{name}.csv", i) for i, name in enumerate(("old", "new")))
     call = ("compare", old, new, "--columns", "user_input=segment", "--resamples", "99")
