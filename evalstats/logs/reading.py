@@ -19,9 +19,10 @@ from evalstats.logs.formats import FORMATS, arenas, tables
 from evalstats.logs.formats.roles import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_trials
-from evalstats.logs.rows import Items, Key, Rows, as_directions, check_patterns, direction, matches
+from evalstats.logs.rows import Items, Key, Rows, as_directions, check_patterns, matches
 from evalstats.logs.sources import Source, differing, readable, without_suffix
 from evalstats.metrics import Mean
+from evalstats.metrics.directions import direction
 from evalstats.results.records import first_few
 from evalstats.statistics.files import apart
 from evalstats.text.references import table_columns

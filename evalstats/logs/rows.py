@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -21,6 +20,7 @@ from evalstats.analysis.design import Called
 from evalstats.checks import check_names, choice, is_missing, label, meant, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean, Metric
+from evalstats.metrics.directions import COSTS, HIGHER, LOWER, TURNED, WORD, direction, words
 from evalstats.results.records import counted
 
 #: Hashes of questions, of prompts, and of expected answers.
@@ -406,32 +406,6 @@ def is_finite(value: object) -> TypeGuard[float]:
 
 
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_WORD = re.compile(r"[^\W\d_]+\d*[^\W\d_]*|\d+")
-
-
-def words(name: str) -> frozenset[str]:
-    """Return the words of a name: "MetricX-24_hybrid" has metricx, 24, hybrid."""
-    return frozenset(_WORD.findall(name.casefold()))
-
-
-_LOWER = words(
-    "error errors err loss losses perplexity ppl bpb bits nll mae mse rmse ece brier ter wer cer "
-    "der mer jer hter cpwer tcpwer orcwer tcorcwer mimower tcmimower dicpwer edits distance "
-    "latency runtime penalty toxicity toxic failed failure failures hallucination hallucinations "
-    "hallucinated harm harms harmful harmfulness bias biased"
-)
-_HIGHER = words(
-    "acc accuracy bleu sacrebleu chrf comet cometkiwi xcomet bleurt bertscore gemba esa meteor "
-    "rouge rougel rougelsum exact match em f1 precision recall auc auroc ndcg mrr mcc kappa "
-    "correlation pass passed correct reward yisi success successes succeeded solved resolved win "
-    "wins won"
-)
-#: These words only show that a column has scores.
-_ANY = words("score scores scr mark marks rating ratings")
-#: Lower is better, but a column with these words is not taken for scores beside others.
-_COSTS = words("cost costs time times duration")
-#: Before a word these mean the opposite: "not harmful", "no hallucination".
-_NOT = words("no not non")
 #: Names of columns with differences of two systems.
 _DIFFERENCES = words("delta deltas δ diff diffs difference differences change improvement gain")
 #: Names of numbers that are never scores.
@@ -448,43 +422,13 @@ _NOUNS = words(
 )
 _SHORT = {"seg": "segment", "s": "segment", "utt": "utterance", "doc": "document"}
 _SHORT |= dict.fromkeys(("lp", "langpair", "languagepair"), "language pair")
-#: Names of error counts that are often given with a negative sign.
-_TURNED = ("metricx", "mqm")
-
-
-def direction(name: str, largest: float | None = None) -> bool | None:
-    """Return whether higher is better for a metric with this name; None if unknown.
-
-    `largest` is the largest of its scores: MetricX and MQM count errors, but if none of their
-    scores is above 0, the sign was reversed. A name with words for both directions has no known
-    direction.
-
-    >>> [direction(name) for name in ("word_perplexity", "WER norm", "chrF++", "judge", "score")]
-    [False, False, True, None, True]
-    """
-    if name.endswith(("↑", "↓")):
-        return name.endswith("↑")
-    parts = words(name)
-    stems = {*parts, *(word.rstrip("0123456789") for word in parts)}
-    if any(word.startswith(_TURNED) for word in stems):
-        return None if largest is None else largest <= 0 or (None if "mqm" in stems else False)
-    lower = bool(stems & _LOWER) or name.casefold() == "per"
-    higher = bool(stems & _HIGHER)
-    pairs = pairwise(_WORD.findall(name.casefold()))
-    if any(first in _NOT and second in _LOWER | _HIGHER for first, second in pairs):
-        return None
-    if lower or higher:
-        return higher if lower != higher else None
-    if stems & _COSTS:
-        return False
-    return True if stems & _ANY else None
 
 
 def is_metric(name: str) -> bool:
     """Return whether a name contains words of a metric: "mean BLEU" does, "tower" does not."""
     parts = words(name)
-    is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in parts)
-    is_cost = bool(parts & _COSTS) and not parts & (_LOWER | _HIGHER)
+    is_known = direction(name) is not None or any(w.startswith(TURNED) for w in parts)
+    is_cost = bool(parts & COSTS) and not parts & (LOWER | HIGHER)
     return is_known and not is_cost and not is_never(name)
 
 
@@ -495,7 +439,7 @@ def noun(column: str) -> str:
     ['question', 'segment', 'question', 'item', 'tweet']
     """
     apart = _CAPITAL.sub(" ", column.rpartition(".")[2]).casefold()
-    name = " ".join(word for word in _WORD.findall(apart) if word not in _NO_NOUN)
+    name = " ".join(word for word in WORD.findall(apart) if word not in _NO_NOUN)
     stems = (name.removesuffix(end) for end in ("", "id", "no", "number", "name"))
     stem = next((stem for stem in stems if stem in _NOUNS), name)
     is_word = stem.replace(" ", "").isalpha() and len(stem) <= 30

@@ -1,6 +1,7 @@
 """Metrics, one file per family: statistics of every segment, and the score of their sums.
 
 - `base`: the base class of metrics, and signatures as records
+- `directions`: whether higher is better, by the name of a metric
 - `bleu`, `smoothing`: corpus BLEU and its smoothing methods
 - `chrf`: chrF and chrF++
 - `error_rates`: WER, CER and edits of any tokens; TER

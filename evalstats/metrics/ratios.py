@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import as_numbers, flag, integer, label, listed, number
+from evalstats.checks import as_numbers, integer, label, listed, number
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, MetricSignature, keep
+from evalstats.metrics.directions import as_direction
 
 
 def ratio(numerator: Floats, denominator: Floats, empty: ArrayLike) -> Floats:
@@ -91,8 +92,9 @@ class Mean(Quotient):
     ----------
     name : str
         What tables call the score: printable, on one line.
-    higher_is_better : bool
-        Direction of the score.
+    higher_is_better : bool, optional
+        Direction of the score. By default the words of the name decide: lower is better for an
+        error rate, a loss, a perplexity or a latency, and higher for any other score.
 
     Examples
     --------
@@ -105,7 +107,7 @@ class Mean(Quotient):
     """
 
     name: str
-    higher_is_better: bool = True
+    higher_is_better: bool = cast("bool", None)
 
     columns = ("sum", "count")
     signature = "mean"
@@ -113,7 +115,7 @@ class Mean(Quotient):
 
     def __post_init__(self) -> None:
         label(self.name, "name")
-        keep(self, higher_is_better=flag(self.higher_is_better, "higher_is_better"))
+        keep(self, higher_is_better=as_direction(self.higher_is_better, self.name))
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, score and 1, of N finite scores; references are not used."""
@@ -143,8 +145,9 @@ class Ratio(Quotient):
         Coefficients of the columns, k each.
     scale : float
         Factor on the ratio; 100 for percentages.
-    higher_is_better : bool
-        Direction of the score.
+    higher_is_better : bool, optional
+        Direction of the score. By default the words of the name decide: lower is better for an
+        error rate, a loss, a perplexity or a latency, and higher for any other score.
     zero_division : float
         The score if the denominator is 0.
 
@@ -169,7 +172,7 @@ class Ratio(Quotient):
     numerator: tuple[float, ...] = (1.0, 0.0)
     denominator: tuple[float, ...] = (0.0, 1.0)
     scale: float = 1.0
-    higher_is_better: bool = True
+    higher_is_better: bool = cast("bool", None)
     zero_division: float = 0.0
 
     uses_references: ClassVar[bool] = False
@@ -177,7 +180,7 @@ class Ratio(Quotient):
 
     def __post_init__(self) -> None:
         label(self.name, "name")
-        keep(self, higher_is_better=flag(self.higher_is_better, "higher_is_better"))
+        keep(self, higher_is_better=as_direction(self.higher_is_better, self.name))
         # Lists become tuples, which can be hashed.
         columns = tuple(label(c, "columns") for c in listed(self.columns, "columns", "names"))
         keep(self, columns=columns)

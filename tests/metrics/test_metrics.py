@@ -242,6 +242,31 @@ def test_a_custom_metric_that_misses_segments_or_scores_no_number_is_refused():
         es.compare({"A": [[1, -1]] * 3, "B": [[1, 1]] * 3}, None, Harmonic())
 
 
+@pytest.mark.parametrize(
+    ("name", "higher"),
+    [
+        *dict.fromkeys(
+            ("loss", "WER", "word perplexity", "latency_ms", "error rate"), False
+        ).items(),
+        *dict.fromkeys(
+            ("COMET", "judge", "win rate", "no error", "loss of accuracy"), True
+        ).items(),
+    ],
+)
+def test_the_direction_of_scores_follows_from_their_name_unless_it_is_given(name, higher):
+    for kind in (es.Mean, es.Ratio):
+        assert kind(name).higher_is_better is higher
+        assert kind(name) == kind(name, higher_is_better=higher)
+        assert kind(name, higher_is_better=not higher).higher_is_better is not higher
+
+
+@pytest.mark.parametrize("name", ["loss", "WER", "latency_ms", "COMET", "win rate"])
+def test_a_mean_and_a_column_of_one_name_have_one_direction(name):
+    rows = [{"model": m, "item": i, name: i % 5 + (m == "new")} for m in "ab" for i in range(20)]
+    (d,) = es.compare_logs(rows, metric=name, baseline="a")
+    assert d.higher_is_better is es.Mean(name).higher_is_better
+
+
 def test_mean_and_ratio_by_hand():
     assert es.Mean("x").score([6.0, 4.0]) == 1.5
     assert F1.score([3, 1, 2]) == pytest.approx(2 * 3 / (2 * 3 + 1 + 2))

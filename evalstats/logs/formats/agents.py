@@ -37,8 +37,9 @@ from evalstats.logs.fields import (
     require,
 )
 from evalstats.logs.log import Format, Reading, begins, ended, fewer, settings_of
-from evalstats.logs.rows import Answers, Key, Rows, direction, is_finite
+from evalstats.logs.rows import Answers, Key, Rows, is_finite
 from evalstats.logs.sources import Source, json_lines, read_json, without_suffix
+from evalstats.metrics.directions import direction
 
 #: tau-bench's file names: agent, range of tasks (0 to -1 is all), user, time.
 _NAME = re.compile(r"(.+)_range_(-?\d+)-(-?\d+)_user-(.+)_\d+")

@@ -56,12 +56,12 @@ from evalstats.logs.rows import (
     Key,
     Rows,
     as_scores,
-    direction,
     is_finite,
     mean_rows,
     number,
 )
 from evalstats.logs.sources import Source, beside, json_lines, opened_zip, zip_json
+from evalstats.metrics.directions import direction
 
 _HELM_FILE = "per_instance_stats.json"
 #: HELM's counts that are not scores; only read if requested by name.

@@ -26,7 +26,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.fields import as_label, dotted, paths_of
 from evalstats.logs.log import Format, Reading, Wanted, settings_of
-from evalstats.logs.rows import Answers, Items, Key, Rows, direction, is_finite
+from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
 from evalstats.logs.sources import Source, differing, json_lines, read_json
 from evalstats.metrics import (
     BLEU,
@@ -39,6 +39,7 @@ from evalstats.metrics import (
     Perplexity,
     Ratio,
 )
+from evalstats.metrics.directions import direction
 from evalstats.metrics.probabilities import UNITS
 
 #: The most classes; with more, pairs are taken as texts.

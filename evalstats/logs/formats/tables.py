@@ -32,7 +32,6 @@ from evalstats.logs.rows import (
     Items,
     Key,
     Rows,
-    direction,
     is_difference,
     is_metric,
     is_never,
@@ -43,6 +42,7 @@ from evalstats.logs.rows import (
 )
 from evalstats.logs.sources import MOST_LINE, Source, json_lines, text_blocks, without_suffix
 from evalstats.metrics import Mean, Metric, Ratio
+from evalstats.metrics.directions import direction
 from evalstats.text.references import listed_texts, table_columns
 
 #: Values for missing scores, and for yes and no.

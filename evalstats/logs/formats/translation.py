@@ -27,9 +27,10 @@ from evalstats.errors import InputError
 from evalstats.logs.fields import as_label, fingerprint, first_of, get, has, require
 from evalstats.logs.formats.tables import as_floats
 from evalstats.logs.log import Format, Reading
-from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, direction, number, numbered
+from evalstats.logs.rows import Answers, Items, Key, Rows, as_scores, number, numbered
 from evalstats.logs.sources import Source, beside, json_lines, text_blocks, without_suffix
 from evalstats.metrics import Mean, Ratio
+from evalstats.metrics.directions import direction
 
 _CALLED = "segment", "task"
 #: A column of a table may have a number as its name.
