@@ -294,7 +294,8 @@ def _judged(
             "contains both systems, the baseline's name as baseline"
         )
     baseline = base if name is None else name
-    of_logs = {name: asked.pop(name) for name in _OF_LOGS if asked.get(name) is not None}
+    of_logs = {name: asked.pop(name) for name in _OF_LOGS if name in asked}
+    of_logs = {name: value for name, value in of_logs.items() if value is not None}
     asked["accepted"] = accepted = allowed_changes(of_logs.get("allow_changes"))
     if set(accepted) <= set(BARRING):
         # Without options of logs.

@@ -211,15 +211,25 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     is_asked = _asked_of_all(pivot, notes)
     unit = pivot.called[0]
     systems, is_absent = [part.rows.system for part in pivot.parts], ~pivot.is_there & is_asked
+    is_lacking = (pivot.is_gone & is_asked) | is_absent
+    counts, n_asked = np.sum(is_lacking, axis=1), int(np.sum(is_asked))
+    both = int(np.sum(is_lacking[np.argmax(counts)] & is_lacking[np.argmin(counts)]))
+    unlike = _unlike(systems, counts.tolist(), [n_asked] * len(counts), both, unit=unit)
+    gone = [[*compress(pivot.ids, absent)] for absent in is_absent.tolist()]
+    of_parts = zip(gone, (part.items.ids for part in pivot.parts), strict=True)
+    alike = (_written_otherwise(ids, known) for ids, known in of_parts if ids)
+    unlike = (unlike + next(filter(None, alike), "")).removeprefix("; ")
     are_failures = missing == "failure" and _are_binary(pivot)
     if missing != "intersect" and not are_failures:
         _refuse_absent(pivot, is_asked)
     elif are_failures:
-        for system, n in zip(systems, np.sum(is_absent, axis=1), strict=True):
+        for system, n in zip(systems, counts, strict=True):
             if n:
-                line = f"{pivot.key}: {system} has no answer to {n:,} of "
-                line += counted(int(np.sum(is_asked)), unit)
+                line = f"{pivot.key}: {system} has no answer to {n:,} of {counted(n_asked, unit)}"
                 notes.append(Note("failed", line, ": counted as failed.", "errors"))
+        if unlike:
+            notes.append(Note("left out", f"{pivot.key}: {unlike}", caution="missing"))
+            unlike = ""
     kept = is_asked if are_failures else np.asarray(pivot.is_there.all(axis=0))
     if missing == "intersect":
         kept &= ~pivot.is_gone.any(axis=0)
@@ -227,28 +237,35 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
             raise InputError(f"{pivot.key}: no item has a score of every system")
     if not np.all(kept):
         n = f"{int(np.sum(~kept)):,} of {counted(len(kept), unit)}"
-        line = f"{pivot.key}: {n} are left out, because some systems lack them"
+        line = f"{pivot.key}: {n} are left out"
+        line += ", because some systems lack them" if len(systems) > 1 else ""
         caution = "" if np.all(kept | ~is_asked) else "left out"
-        lacks = (pivot.is_gone | is_absent)[:, is_asked]
-        counts, sizes = np.sum(lacks, axis=1), [lacks.shape[1]] * len(lacks)
-        both = int(np.sum(lacks[np.argmax(counts)] & lacks[np.argmin(counts)]))
-        if said := lacking_unlike(systems, counts.tolist(), sizes, both, unit):
-            line, caution = f"{line}: {said}", "missing"
+        if unlike:
+            line, caution = f"{line}: {unlike}", "missing"
         notes.append(Note("left out", line, caution=caution))
+    notes += _several_answers(pivot)
+    return pivot.table(kept, is_lacking if are_failures else None)
+
+
+def _several_answers(pivot: Pivot) -> Iterator[Note]:
+    """Yield how several answers to an item count, if there are several."""
     n_answers = [n for part in pivot.parts for n in part.n_answers]
-    if max(n_answers) > 1:
-        several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = "are averaged"
-        how += ' (epochs="runs" includes their spread)' if _may_be_runs(pivot) else ""
-        if isinstance(pivot.metric, Trials):
-            how = f"count as trials of the {unit}"
-        elif pivot.parts[0].n_runs > 1:
-            how = "count as runs of the system, and intervals include their variation "
-            how += '(epochs="mean" averages them)'
-        n = counted(len(pivot.ids), unit)
-        line = f"{pivot.key.part or pivot.key}: the {several} answers to each of {n}"
-        notes.append(Note("answers", line, f" {how}."))
-    return pivot.table(kept, is_absent if are_failures else None)
+    if max(n_answers) == 1:
+        return
+    unit, several = (
+        pivot.called[0],
+        "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers))))),
+    )
+    how = "are averaged"
+    how += ' (epochs="runs" includes their spread)' if _may_be_runs(pivot) else ""
+    if isinstance(pivot.metric, Trials):
+        how = f"count as trials of the {unit}"
+    elif pivot.parts[0].n_runs > 1:
+        how = "count as runs of the system, and intervals include their variation "
+        how += '(epochs="mean" averages them)'
+    n = counted(len(pivot.ids), unit)
+    line = f"{pivot.key.part or pivot.key}: the {several} answers to each of {n}"
+    yield Note("answers", line, f" {how}.")
 
 
 def whole_runs(rows: Mapping[Key, Sequence[Rows]], notes: list[Note]) -> dict[Key, list[Rows]]:
@@ -340,6 +357,7 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
     rows = [part.rows for part in pivot.parts]
     # The comparison itself notes missing scores of means.
     is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
+    is_gone = any(np.any(one.is_gone) for one in rows)
     notes = []
     for path in dict.fromkeys(one.path for one in rows):
         what = incompleteness([one for one in rows if one.path == path])
@@ -352,11 +370,13 @@ def _incomplete_notes(pivot: Pivot, missing: str | None) -> list[Note]:
                 "with ",
                 Argument("missing", "intersect"),
                 *((", or means with ", available) if np.all(pivot.is_there) else ()),
-                *(_FAILING if np.any(pivot.is_gone) and _are_binary(pivot) else ()),
+                *(_FAILING if is_gone and _are_binary(pivot) else ()),
                 *(() if has_shared else ("; ", *_UNPAIRED)),
             )
         if what and (missing == "intersect" or not is_noted):
-            notes.append(Note("incomplete", f"{pivot.key}: {what} in {path}"))
+            # Answers are left out of the mean of an item, which no other note says.
+            caution = "left out" if any(len(one.items.epochs) for one in rows) else ""
+            notes.append(Note("incomplete", f"{pivot.key}: {what} in {path}", caution=caution))
     return notes
 
 
@@ -369,7 +389,9 @@ def _lacking_answers(pivot: Pivot) -> Iterator[Note]:
     parts = [part.rows for part in pivot.parts]
     if not all(len(part.items.epochs) for part in parts):
         return
-    scored = [Counter(compress(part.items.ids, (~part.is_gone).tolist())) for part in parts]
+    gone = [x.is_gone if x.is_absent is None else x.is_gone | x.is_absent for x in parts]
+    there = [(~is_gone).tolist() for is_gone in gone]
+    scored = [Counter(compress(x.items.ids, kept)) for x, kept in zip(parts, there, strict=True)]
     largest = {max(n_scored.values(), default=0) for n_scored in scored}
     lacking, sizes = [], []
     for part, n_scored in zip(parts, scored, strict=True):
@@ -379,16 +401,22 @@ def _lacking_answers(pivot: Pivot) -> Iterator[Note]:
         items = dict.fromkeys(part.items.ids)
         lacking.append(sum(max(usual - n_scored[item], 0) for item in items))
         sizes.append(usual * len(items))
-    if len(lacking) == 1:
-        said = f"{pivot.parts[0].rows.system} lacks {lacking[0]:,} of {sizes[0]:,} answers"
-        said = f"{said}, and they may differ from the others" if lacking[0] else ""
-    else:
-        systems = [part.rows.system for part in pivot.parts]
-        said = lacking_unlike(systems, lacking, sizes, unit="answer")
-    if said:
-        advice = '. If they crashed, keep their rows without a score, and missing="failure" counts '
-        advice += "them as failed."
+    if said := _unlike([part.system for part in parts], lacking, sizes, unit="answer"):
+        kept = "" if any(np.any(part.is_gone) for part in parts) else "If they crashed, keep "
+        kept = kept and f"{kept}their rows without a score, and "
+        advice = f'. {kept}missing="failure" counts them as failed.'
         yield Note("trials", f"{pivot.key}: {said}", advice, "missing")
+
+
+def _unlike(
+    systems: list[str], lacking: list[int], sizes: list[int], both: int = 0, *, unit: str
+) -> str:
+    """Return a sentence as `lacking_unlike`, or if the only system lacks something, or ""."""
+    if len(systems) > 1:
+        return lacking_unlike(systems, lacking, sizes, both, unit)
+    whole = counted(sizes[0], unit)
+    said = f"{systems[0]} lacks {lacking[0]:,} of {whole}, and they may differ from the others"
+    return said if lacking[0] else ""
 
 
 def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:

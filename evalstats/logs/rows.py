@@ -254,11 +254,11 @@ class Rows:
     log, `lacking` describes missing parts, `is_limited` is whether only a part of the items was
     requested and is complete, `is_directed` whether the direction is known, `path` the file, and
     `settings` the settings of the task, if the log has them: ``{"version": "1.0", "shots": "5"}``.
-    `is_absent` `(n,)` marks answers that only other systems of a table have, and empty ones beside
-    others to the same item. `is_failed` `(n,)` marks answers without a score, for example after an
-    error, which are 0, as in their harness; `failed` is their number and reason: "2 trials ended
-    with an error". `is_column` is whether the system is a column of scores, which may also be a
-    metric. `called` are the names of an item and of a task.
+    `is_absent` `(n,)` marks answers that only other systems of a table have. `is_failed` `(n,)`
+    marks answers without a score, for example after an error, which are 0, as in their harness;
+    `failed` is their number and reason: "2 trials ended with an error". `is_column` is whether the
+    system is a column of scores, which may also be a metric. `called` are the names of an item and
+    of a task.
     """
 
     key: Key
@@ -284,17 +284,17 @@ class Rows:
         return np.asarray(np.isnan(self.values).any(axis=1))
 
     def without_absent(self, *, keep_items: bool) -> Rows:
-        """Return the rows without answers that only other systems have.
+        """Return the rows without answers that only other systems have, unless these are failures.
 
         With `keep_items`, an item without other answers keeps its missing ones.
         """
         if self.is_absent is None or not np.any(self.is_absent):
             return self
-        kept = ~self.is_absent
+        kept = ~self.is_absent if self.is_failed is None else ~self.is_absent | self.is_failed
         if keep_items:
             codes = np.unique(self.items.ids, return_inverse=True)[1]
             kept |= ~np.isin(codes, codes[kept])
-        return replace(self.part(kept), is_absent=None)
+        return self.part(kept)
 
     def part(self, kept: NDArray[np.bool_]) -> Rows:
         """Return the rows of the answers to keep, `(n,)`."""
@@ -310,18 +310,19 @@ class Rows:
         """Return the rows with missing scores treated by `missing`.
 
         By default (`None`), they are failures if their harness counts them so. With "failure" all
-        are, for 0/1 scores; otherwise none is.
+        are, for 0/1 scores, except items without a row, which `complete` counts; otherwise none is.
         """
         if missing == "failure" and isinstance(self.metric, Mean):
             is_gone = self.is_gone
-            n, scores = int(np.sum(is_gone)), self.values[~is_gone, 0]
+            if self.is_absent is not None and not len(self.items.epochs):
+                is_gone &= ~self.is_absent
+            n, scores = int(np.sum(is_gone)), self.values[~self.is_gone, 0]
             if not n or not np.all(np.isin(scores, (0, 1))):
                 return self
             said = f"{n:,} of {len(is_gone):,} answers have no score"
             return replace(
                 self,
                 values=np.where(is_gone[:, None], (0.0, 1.0), self.values),
-                is_absent=None,
                 is_failed=is_gone if self.is_failed is None else is_gone | self.is_failed,
                 failed=f"{self.failed}; {said}" if self.failed else said,
             )

@@ -69,6 +69,61 @@ def test_few_crashes_on_both_sides_bar_no_gate(tmp_path):
     assert "lacks" not in text
 
 
+def without(n_old, n_new, path, *, are_apart, n=200):
+    """Write tables of two systems of which some rows are not there; return their paths."""
+    rows = {"old": range(n_old, n), "new": range(n_new, n)}
+    if not are_apart:
+        lines = [f"{i},{s},{int(i % 3 > 0)}" for s in rows for i in rows[s]]
+        (path / "both.csv").write_text("\n".join(["id,system,score", *lines]))
+        return [path / "both.csv", "--baseline", "old"]
+    for name, ids in rows.items():
+        lines = [f"{i},{int(i % 3 > 0)}" for i in ids]
+        (path / f"{name}.csv").write_text("\n".join(["id,score", *lines]))
+    return [path / "new.csv", "--baseline", path / "old.csv"]
+
+
+@pytest.mark.parametrize("are_apart", [True, False])
+def test_a_truncated_baseline_does_not_fail_so_that_the_gate_passes(tmp_path, are_apart):
+    """Defect: with missing="failure", a baseline that lacked 81 of 200 rows lost to its copy."""
+    for n_old, code in ((81, 3), (3, 0)):
+        given = without(n_old, 0, tmp_path, are_apart=are_apart)
+        found, text, _ = gated([*given, "--missing", "failure"], tmp_path)
+        said = f"old lacks {n_old} of 200 items and new 0 of 200, more than chance explains"
+        assert (found, said in text) == (code, code == 3)
+        assert f"old has no answer to {n_old} of 200 items: counted as failed." in text
+    given = without(81, 0, tmp_path, are_apart=are_apart)
+    allowed = ["--missing", "failure", "--allow-changes", "missing"]
+    assert gated([*given, *allowed], tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize("missing", ["failure", "intersect"])
+def test_ids_that_differ_only_in_case_bar_a_gate(tmp_path, missing):
+    """Defect: each system failed on, or lost, a third of the items, and the gate passed."""
+    for name, letter in (("old", "q"), ("new", "Q")):
+        lines = [f"{letter if i % 3 == 0 else 'q'}{i},{int(i % 4 > 0)}" for i in range(300)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,score", *lines]))
+    new, old = tmp_path / "new.csv", tmp_path / "old.csv"
+    asked = {"missing": missing, "margin": 0.4, "n_resamples": 99}
+    found = es.gate(new, old, **asked)
+    assert found.verdict == "undecided"
+    said = "if 'Q0' and 'q0' are the same item, write ids in the same way"
+    assert any(note.startswith("Caution") and said in note for note in found.notes)
+    assert es.gate(new, old, allow_changes="missing", **asked).verdict == "passed"
+
+
+def test_the_only_system_that_lacks_items_cannot_pass(tmp_path):
+    """Defect: a gate with a number to reach passed on the items that had not crashed."""
+    lines = [f"{i},{'' if i < 20 else int(i % 4 > 0)}" for i in range(200)]
+    (tmp_path / "new.csv").write_text("\n".join(["id,score", *lines]))
+    for missing, verdict in (("intersect", "undecided"), ("failure", "passed")):
+        found = es.gate(tmp_path / "new.csv", at_least=0.5, missing=missing, n_resamples=99)
+        assert found.verdict == verdict
+        assert "some systems" not in found.to_text()
+    found = es.gate(tmp_path / "new.csv", at_least=0.5, missing="intersect", n_resamples=99)
+    said = "score: 20 of 200 items are left out: new lacks 20 of 200 items, and they may differ"
+    assert any(note.startswith(f"Caution: {said}") for note in found.notes)
+
+
 @pytest.mark.parametrize(("n_lost", "n_both"), [(30, 20), (28, 22), (40, 0)])
 def test_items_that_both_lack_do_not_tell_who_lacks_more(n_lost, n_both):
     """One system lacks n_lost items, the other n_both of these: SciPy's sign test of the others."""
@@ -131,23 +186,31 @@ def test_items_that_metrics_lack_are_counted_together(tmp_path, refused):
     )
 
 
-def test_an_empty_row_of_several_is_as_one_that_is_not_there(tmp_path):
-    """Of an item with other answers; of its only answer both are refused."""
+def test_a_trial_without_a_score_is_refused_unless_the_caller_says_how_it_counts(tmp_path):
+    """Defect: it was left out of the mean of its item without a word, even with missing="error"."""
     lines = ["system,id,trial,score"]
     lines += [f"{s},{i},{t},{(i + t) % 2}" for s in "AB" for i in range(40) for t in range(3)]
     empty = [line.replace("A,7,1,0", "A,7,1,") for line in lines]
-    read = []
-    for name, of in (("deleted", [x for x in lines if x != "A,7,1,0"]), ("empty", empty)):
-        path = tmp_path / f"{name}.csv"
-        path.write_text("\n".join(of))
-        read.append(es.compare_logs(path, n_resamples=99))
-        assert read[-1].estimates["A"].score == pytest.approx(0.5 + 1 / 3 / 40)
-        assert "score: the 2-3 answers to each of 40 items are averaged" in read[-1].notes[0]
-        failed = es.compare_logs(path, missing="failure", n_resamples=99)
+    deleted, path = tmp_path / "deleted.csv", tmp_path / "empty.csv"
+    deleted.write_text("\n".join(x for x in lines if x != "A,7,1,0"))
+    path.write_text("\n".join(empty))
+    for missing in (None, "error"):
+        said = "1 of 240 scores is missing.*intersect.*or count failures with missing='failure'"
+        refuses(said, es.compare_logs, path, missing=missing)
+    # With a system per column, a cell is a row.
+    pairs = [f"{i},{t},{'' if i == 7 == 7 * t else t % 2},1" for i in range(40) for t in range(3)]
+    (tmp_path / "wide.csv").write_text("\n".join(["id,trial,A,B", *pairs]))
+    refuses("1 of 240 scores is missing", es.compare_logs, tmp_path / "wide.csv")
+    for missing in ("intersect", "available"):
+        found = es.compare_logs(path, missing=missing, n_resamples=99)
+        assert found.notes[0].startswith("Caution: score: 1 of 240 scores is missing (1 of A)")
+        assert list(found) == list(es.compare_logs(deleted, n_resamples=99))
+        assert found.estimates["A"].score == pytest.approx(0.5 + 1 / 3 / 40)
+    for given in (path, deleted):
+        failed = es.compare_logs(given, missing="failure", n_resamples=99)
         assert failed.estimates["A"].score == pytest.approx(0.5)
         assert "A: 1 of 120 answers have no score: counted as failed" in failed.notes[0]
-        refuses("item '7' has 2 trials, but score", es.compare_logs, path, epochs="pass^3")
-    assert list(read[0]) == list(read[1])
+        refuses("item '7' has 2 trials, but score", es.compare_logs, given, epochs="pass^3")
     path.write_text("\n".join(re.sub("(A,7,.,).", r"\1", line) for line in lines))
     refuses("3 of 240 scores are missing", es.compare_logs, path)
 
@@ -205,7 +268,7 @@ def test_deepevals_gate_over_crashes_fails_by_what_has_passed(tmp_path):
 
 @pytest.mark.parametrize("crashed", ["blank", "dropped"])
 def test_trials_that_crashed_on_one_side_bar_a_gate(tmp_path, crashed):
-    """Defect: blank cells of trials were left out of means, and a gate over them passed.
+    """Defect: a gate passed over trials that only one side lacks.
 
     Seed 3; the caution comes by chance with probability 0 if no trial crashes, below 0.01 if some
     of both systems do.
@@ -223,17 +286,20 @@ def test_trials_that_crashed_on_one_side_bar_a_gate(tmp_path, crashed):
                 lines.append(f"t{i},{t},")
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
     new, old = tmp_path / "new.csv", tmp_path / "old.csv"
-    code, text, _ = gated([new, "--baseline", old], tmp_path)
+    missing = "intersect" if crashed == "blank" else None
+    given = [new, "--baseline", old, *(["--missing", missing] if missing else [])]
+    code, text, _ = gated(given, tmp_path)
     n = int(np.sum(is_crash))
     said = f"new lacks {n} of 400 answers and old 0 of 400"
     assert (code, said in text) == (3, True)
-    compared = es.compare_logs([old, new], baseline="old", n_resamples=99)
+    assert ("keep their rows" in text) == (crashed == "dropped")
+    compared = es.compare_logs([old, new], baseline="old", n_resamples=99, missing=missing)
     assert said in " ".join(compared.cases().notes)
-    assert gated([new, "--baseline", old, "--allow-changes", "missing"], tmp_path)[0] == 0
+    assert gated([*given, "--allow-changes", "missing"], tmp_path)[0] == 0
     code, text, _ = gated([new, "--baseline", old, "--missing", "failure"], tmp_path)
     assert ("counted as failed" in text) == (crashed == "blank")
     assert ("answers and old" in text) == (crashed == "dropped")
-    asked = {"at_least": 0.2, "n_resamples": 99}
+    asked = {"at_least": 0.2, "n_resamples": 99, "missing": "intersect"}
     assert es.gate(new, **asked).verdict == "undecided"
     assert es.gate(old, **asked).verdict == "passed"
     # Systems may have unlike numbers of answers, and some items more of them.
@@ -258,10 +324,10 @@ def test_missing_trials_are_counted_as_the_message_says(tmp_path):
     """Defect: an error on missing trials did not name missing="failure"."""
     for missing, names in (("row", "ab"), ("score", "cd")):
         paths = [trials_of(tmp_path, name, missing) for name in names]
-        with pytest.raises(
-            es.InputError, match="without a score in the file and pass missing='failure'"
-        ):
-            es.compare_logs(paths, epochs="pass^3")
+        said = (
+            "to count 1 trial without a score" if missing == "score" else "without a score in the"
+        )
+        refuses(f"{said}.*pass missing='failure'", es.compare_logs, paths, epochs="pass^3")
     counted = es.compare_logs(paths, epochs="pass^3", missing="failure", n_resamples=99)
     assert counted.estimates[0].n_segments == 40
 

@@ -724,11 +724,10 @@ def _rows(
             places = np.array([rows.get(answer, -1) for answer in answers])
             is_absent = places < 0
             statistics = np.where(is_absent[:, None], np.nan, values[places])
-            is_gone = np.isnan(statistics).any(axis=1)
-            if len(items.epochs) and np.any(is_gone):
-                # An empty answer among several counts as absent.
-                known = np.array(items.ids)
-                is_absent = is_gone & (is_absent | np.isin(known, known[~is_gone]))
+            if len(items.epochs) and (items.are_runs or scores.are_systems):
+                # A run without any score was not done.
+                is_there = ~np.isnan(statistics).any(axis=1)
+                is_absent |= ~np.isin(items.epochs, items.epochs[is_there])
             yield Rows(
                 Key(task, metric.name, filter),
                 column if scores.are_systems else system,
