@@ -189,7 +189,7 @@ class MonitorCallback(Callback):
         if against is None:
             warnings.warn(
                 f"{len(hypotheses)} outputs of a validation are skipped, because their references "
-                "are unknown; let validation_step return 'references' beside 'hypotheses'",
+                "are unknown. Let validation_step return 'references' beside 'hypotheses'",
                 stacklevel=2,
             )
             return {}

@@ -104,7 +104,7 @@ class MonitorCallback(TrainerCallback):
         else:
             warnings.warn(
                 f"training resumes at step {state.global_step} but there is no {path}: the "
-                "monitor starts from the beginning; call monitor.load_state_dict to avoid this",
+                "monitor starts from the beginning. Call monitor.load_state_dict to avoid this",
                 stacklevel=2,
             )
 
@@ -216,7 +216,7 @@ class LabelledSet:
         if any(marks[-n:] == marks[:n] for n in range(1, len(marks))):
             warnings.warn(
                 f"{len(outputs)} rows of several processes are not scored: the last ones repeat "
-                "the first ones, and it is unknown how many of them only fill batches; use "
+                "the first ones, and it is unknown how many of them only fill batches. Use "
                 "MonitorCallback, which counts them, or evaluate this set with one process",
                 stacklevel=3,
             )

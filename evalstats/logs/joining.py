@@ -624,7 +624,8 @@ def _judged(
             argument="human",
         )
     if n_unknown := len(people.segment_ids) - len(known):
-        line = f"People's scores of {counted(n_unknown, table.unit)} that no log has are left out"
+        line = f"People's scores of {counted(n_unknown, table.unit)} are left out, because no log "
+        line += "has them"
         notes.append(Note("people", line))
     rows: NDArray[Any] = np.zeros(table.values.shape)
     systems = [people.systems.index(name) for name in table.systems]

@@ -136,7 +136,7 @@ class Influence(Result):
         names = self.system, self.baseline
         winner, other = names if (self.difference >= 0) == self.higher_is_better else names[::-1]
         if self.difference == 0:
-            sentence = f"The scores are equal; the rows show what makes {winner} better."
+            sentence = f"The scores are equal. The rows show what favours {winner}."
         elif self.sign_without is None:
             sentence = (
                 f"{winner} stays better, no matter how many {units} in its favour you remove."

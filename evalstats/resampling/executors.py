@@ -197,7 +197,7 @@ def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor, tel
             except BrokenExecutor as error:
                 if not warned:
                     warnings.warn(
-                        f"the executor broke ({error}); its lost work is done in this process",
+                        f"the executor broke ({error}). Its lost work is done in this process",
                         RuntimeWarning,
                         stacklevel=2,
                     )

@@ -32,7 +32,7 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 #: The warning for texts that begin with it.
 MARK_NOTE = (
     "begins with a byte order mark (U+FEFF), which counts as part of the first token, as in "
-    "sacreBLEU; save the file without it."
+    "sacreBLEU. Save the file without it."
 )
 #: Number of bytes processed together, to save memory.
 _BLOCK_BYTES = 1 << 22

@@ -445,7 +445,7 @@ def test_tables_that_do_not_fit_are_told(examples_folder, tmp_path):
     path = tmp_path / "more.csv"
     path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
     result = es.compare_logs(answers, metric="correct", human=path, **FEW)
-    assert "People's scores of 1 segment that no log has are left out." in result.notes
+    assert "People's scores of 1 segment are left out, because no log has them." in result.notes
 
 
 def test_systems_that_are_not_paired_have_each_a_judge():

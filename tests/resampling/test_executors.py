@@ -172,7 +172,7 @@ def test_what_a_broken_executor_lost_is_done_here(at_submission):
         warnings.simplefilter("always")
         assert run_all(sum, pieces, Breaks(at_submission)) == [sum(piece) for piece in pieces]
     (warning,) = caught
-    assert "the executor broke (gone); its lost work is done" in str(warning.message)
+    assert "the executor broke (gone). Its lost work is done" in str(warning.message)
 
 
 def test_an_error_stops_what_has_not_begun():

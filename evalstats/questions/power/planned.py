@@ -573,7 +573,7 @@ def assumptions(
     if elsewhere:
         yield (
             f"The {level} intervals assume normal data, because only sums are known. For BLEU, "
-            "chrF and TER they are too short."
+            "chrF and TER, they are too short."
         )
     if strata:
         yield f"This assumes that {listed(strata, 4)} keep their shares of the {units}."
