@@ -81,7 +81,7 @@ def test_who_needs_them_draws_and_says_so(drawn_rows):
 def test_an_executor_may_have_gone_since():
     with ThreadPoolExecutor(2) as pool:
         found = es.estimate(PAIR["A"], metric=ACCURACY, n_resamples=500, executor=pool)
-    with pytest.warns(RuntimeWarning, match="its lost work is done in this process"):
+    with pytest.warns(RuntimeWarning, match="Its lost work is done in this process"):
         late = found.replicates
     alone = es.estimate(PAIR["A"], metric=ACCURACY, n_resamples=500)
     np.testing.assert_array_equal(late, alone.replicates)
