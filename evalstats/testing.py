@@ -145,9 +145,10 @@ def gate(
         ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
         if tasks were asked differently, their scores show little about the systems. Also the kinds
         of cautions with which a check may pass: ``"missing"``, if one system lacks clearly more
-        items than the other, ``"labels"``, if the items that people labelled are not a random
-        sample, ``"empty"``, ``"alike"``, ``"shifted"``, ``"unread"``, ``"unmoved"``,
-        ``"floor"`` and ``"scale"``, which the page on gates explains.
+        items than the other, ``"limited"``, if only one was run on a part of the items,
+        ``"labels"``, if the items that people labelled are not a random sample, and ``"empty"``,
+        ``"alike"``, ``"shifted"``, ``"unread"``, ``"unmoved"``, ``"floor"`` and ``"scale"``, which
+        the page on gates explains.
 
     Returns
     -------

@@ -196,7 +196,8 @@ OPTIONS = {
                "battles rare"),
         Option("--allow-changes KIND...", "gate",
                "accept changes of settings (version, shots, dataset, arguments, prompts), or "
-               "cautions (missing, labels, empty, alike, shifted, unread, unmoved, floor, scale)",
+               "cautions (missing, limited, labels, empty, alike, shifted, unread, unmoved, floor, "
+               "scale)",
                "rare"),
         Option("--columns COLUMN=ROLE...", "logs", "roles of the columns of a table, such as "
                                                    "mine=score", "log rare"),

@@ -459,8 +459,8 @@ class SequentialTest:
     n_resamples, rng, executor
         As in `compare`.
     allow_changes : str or sequence of str
-        Kinds of cautions that a look may pass with: "missing", "labels", "empty", "alike",
-        "shifted", "unread", "unmoved", "floor", "scale".
+        Kinds of cautions that a look may pass with: "missing", "limited", "labels", "empty",
+        "alike", "shifted", "unread", "unmoved", "floor", "scale".
 
     Raises
     ------

@@ -61,8 +61,9 @@ def stretch(n_units: int, n: int | None) -> float:
 MARK = "†"
 #: Cautions with which no gate passes, unless they are accepted by name.
 BARRING = (
-    "missing", "labels", "empty", "alike", "shifted", "unread", "unmoved", "floor", "scale"
-)  # fmt: skip
+    *("missing", "limited", "labels", "empty", "alike", "shifted"),
+    *("unread", "unmoved", "floor", "scale"),
+)
 #: Every `Caution` begins with this; files keep only this and the sentence, not the kind.
 CAUTION = "Caution: "
 #: The level at which a note reports that one system lacks more than another.

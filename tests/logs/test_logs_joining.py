@@ -138,6 +138,18 @@ def test_gaps_of_a_table():
     refused("acc: no item has a score of every system", log(*never), missing="intersect")
 
 
+def test_a_gate_does_not_pass_if_only_one_system_was_limited():
+    """Defect: it passed on 40 of 60 items, although a caution said to run the others too."""
+    base, new = one(HUNDRED), one(PART, "B", is_limited=True)
+    found = es.gate(new, base, margin=0.3, n_resamples=99)
+    assert (found.verdict, "--allow" in found.to_text()) == ("undecided", True)
+    assert "was limited to 30 items" in found.reasons[0]
+    allowed = es.gate(new, base, margin=0.3, n_resamples=99, allow_changes="limited")
+    assert allowed.verdict == "passed"
+    both = one(PART, is_limited=True), one(PART, "B", is_limited=True)
+    assert es.gate(*both, margin=0.3, n_resamples=99).verdict == "passed"
+
+
 def test_limited_logs_are_compared_on_what_was_asked():
     found = compare(one(HUNDRED), one(PART, "B", is_limited=True))
     assert found.estimates[0].n_segments == 30

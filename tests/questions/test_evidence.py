@@ -228,7 +228,9 @@ def test_a_look_passes_on_evidence_alone(limit):
     assert not test.looks
     accepting = es.SequentialTest(of=400, looks=1, metric=metric, allow_changes="missing", **limit)
     assert accepting.look(*ask).verdict == "passed"
-    with pytest.raises(es.InputError, match="allow_changes must be one of missing, labels"):
+    with pytest.raises(
+        es.InputError, match="allow_changes must be one of missing, limited, labels"
+    ):
         es.SequentialTest(metric=metric, allow_changes="all")
 
 
