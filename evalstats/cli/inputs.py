@@ -750,7 +750,7 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
     for i, name in enumerate(chosen):
         if name in chosen[:i]:
             if not names and places[i] in places[:i]:
-                raise InputError(f"{paths[i]} is given more than once: leave one out")
+                raise InputError(f"{paths[i]} is given more than once; leave one out")
             raise InputError(
                 f"{paths[chosen.index(name)]} and {paths[i]} have the same system name {name!r}; "
                 "pass different ",

@@ -113,8 +113,8 @@ def corpus_bleu(
     outputs = listed(hypotheses, "hypotheses", "token lists")
     if len(by_segment) != len(outputs):
         raise UnusableError(
-            f"list_of_references has {len(by_segment)} entries but hypotheses has "
-            f"{len(outputs)}; pass one list of references per hypothesis"
+            f"list_of_references and hypotheses must have the same length, got {len(by_segment)} "
+            f"and {len(outputs)}; pass one list of references per hypothesis"
         )
     if not outputs:
         raise UnusableError("hypotheses is empty; pass at least one sentence")

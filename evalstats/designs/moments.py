@@ -251,11 +251,11 @@ class Moments(Summary):
         metric, values = statistics.metric, statistics.values
         if isinstance(metric, LabelledMetric) or metric.chance(values[0]) is not None:
             raise InputError(
-                f"moments do not support {metric.name}; compare the statistics themselves",
+                f": moments do not support {metric.name}; compare the statistics themselves",
                 argument="statistics",
             )
         if isinstance(groups, Mapping) or names_of_labels(groups, statistics.n_segments):
-            raise InputError("must be one label per segment for moments", argument="groups")
+            raise InputError("must contain one label per segment", argument="groups")
         labels, of_strata = (
             labels_of([statistics], given, name)
             for given, name in ((groups, "groups"), (strata, "strata"))

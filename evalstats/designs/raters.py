@@ -284,8 +284,9 @@ def _rows(ratings: object) -> list[list[Any]]:
     for i, row in enumerate(rows):
         if len(row) != len(rows[0]) or len(row) < 2:
             raise InputError(
-                f"hypotheses[{i}] has {len(row)} ratings but hypotheses[0] has {len(rows[0])}; "
-                "pass one rating per rater (at least 2 raters), and None for missing ratings"
+                "hypotheses must have one rating per rater and item (None if it is missing) "
+                f"from at least 2 raters, but hypotheses[{i}] has {len(row)} and hypotheses[0] "
+                f"has {len(rows[0])}"
             )
     if all(sum(not is_missing(rating) for rating in row) < 2 for row in rows):
         raise InputError("hypotheses has no item with two ratings, so agreement cannot be measured")

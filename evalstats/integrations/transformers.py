@@ -199,7 +199,7 @@ class LabelledSet:
                     if fits
                     else f"the monitor has references for {expected}"
                 )
-                + "; give references and labels of the evaluated set",
+                + "; pass references and labels of the evaluated set",
                 stacklevel=3,
             )
         return holds

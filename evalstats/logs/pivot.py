@@ -219,9 +219,9 @@ def _counted(items: ItemScores, metric: Trials) -> ItemScores:
     except InputError as error:
         short = ids[int(np.flatnonzero(repeats[:, 0] < metric.fewest)[0])]
         of_item = np.array([name == short for name in items.rows.items.ids])
-        advice = "; if a trial crashed, keep its row without a score in the file and pass "
+        advice = ". If a trial crashed, keep its row without a score in the file and pass "
         if n_gone := int(np.sum(of_item & items.rows.is_gone)):
-            advice = f"; to count {counted(n_gone, 'trial')} without a score as failed, pass "
+            advice = f". To count {counted(n_gone, 'trial')} without a score as failed, pass "
         where = f"{items.rows.path}, {items.rows.key}: "
         raise InputError(where, *error.parts, advice, Argument("missing", "failure")) from None
     return items._replace(values=values, repeats=None)
@@ -454,8 +454,8 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
             ]
             if unlike and not (name == ITEM and _have_other_prompts(parts)):
                 raise InputError(
-                    f"{part.rows.key}: {len(unlike)} of {len(of_item)} items are not the same: "
-                    f"{name} of item {unlike[0]!r} is {shown(known[unlike[0]])}, but "
+                    f"{part.rows.key}: {len(unlike)} of {len(of_item)} items differ: {name} of "
+                    f"item {unlike[0]!r} is {shown(known[unlike[0]])}, but "
                     f"{shown(of_item[unlike[0]])} for {part.rows.system}"
                 )
         by_item[name] = [known[item] for item in ids]

@@ -176,9 +176,7 @@ def _read(log: Any, wanted: Wanted) -> Log:
         ) from error
     if not whole.rows and not any(wanted[:3]):
         why = first_few(whole.skipped) or "no item has a score"
-        raise InputError(
-            f"{path} contains no scores that can be read as {kind.name}, because {why}"
-        )
+        raise InputError(f"{path} contains no scores that can be read as {kind.name} ({why})")
     return whole
 
 

@@ -249,7 +249,7 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Json:
             data = bytes(packed.read(n_most))
     except ImportError as error:
         raise MissingExtraError(
-            f"{where} is compressed with zstd, which Python can read only from version 3.14; pip "
+            f"{where} is compressed with zstd, which Python can read only from version 3.14: pip "
             "install '.[inspect]'"
         ) from error
     except Exception as error:

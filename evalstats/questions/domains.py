@@ -515,7 +515,7 @@ def joint_claim(
     names = [task] if task is None or isinstance(task, str) else task
     tasks = [of_task(comparison.differences, name) for name in names]
     if isinstance(metrics, str):
-        raise InputError(f"must be a list of names, got the str {metrics!r}", argument="metrics")
+        raise InputError(f"must be a list of names, got the string {metrics!r}", argument="metrics")
     # Each pair is compared once, in one of two orders.
     turned = any((d.system, d.baseline) == (baseline, system) for d in comparison)
     pair = (baseline, system) if turned else (system, baseline)
@@ -531,7 +531,7 @@ def joint_claim(
             "joint() requires a two-sided comparison, because it uses one side of its p-values; "
             "compare with ",
             Argument("alternative", "two-sided"),
-            f", got {comparison.alternative!r}",
+            f" instead of {comparison.alternative!r}",
         )
     first, named = differences[0], has_tasks(differences)
     pvalues = []

@@ -101,7 +101,7 @@ def numbers_are_valid(evidence: Evidence) -> str:
     if caution is None:
         return ""
     return (
-        f"{caution.said}. To accept this, give --allow-changes {caution.kind} (in Python, "
+        f"{caution.said}. To accept this, pass --allow-changes {caution.kind} (in Python, "
         f"allow_changes={caution.kind!r})"
     )
 

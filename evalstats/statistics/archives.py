@@ -128,7 +128,7 @@ def _array(data: bytes, name: str, kinds: str) -> NDArray[Any]:
     np.lib.format.read_magic(member)
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(member)
     if dtype.kind not in kinds or dtype.itemsize > 8:
-        raise ValueError(f"{name} must hold numbers ({kinds}), got dtype {dtype.str!r}")
+        raise ValueError(f"{name} must contain numbers ({kinds}), got dtype {dtype.str!r}")
     if by_columns and len(shape) > 1:
         raise ValueError(f"{name} must be stored by rows")
     # Python integers, which a hostile shape cannot overflow.

@@ -521,7 +521,7 @@ def _disagreement(
     if key == "number":
         return "have the same segments, got", first, second
     if key == "fingerprint":
-        what = "be made against the same references, got fingerprint"
+        what = "be computed with the same references, got fingerprint"
         return what, f"{first[:19]}...", f"{second[:19]}..."
     unlike = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
     pair = shown(first[unlike[0]]), shown(second[unlike[0]])
@@ -719,7 +719,7 @@ def as_values(values: ArrayLike) -> NDArray[Any]:
         array = array.astype(np.int64)
     if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(f"values{list(where)} is {array[where]}; statistics must be finite")
+        raise InputError(f"values{list(where)} is {array[where]}, but statistics must be finite")
     array.setflags(write=False)
     return array
 

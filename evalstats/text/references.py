@@ -276,8 +276,8 @@ def _check_layout(rows: Sequence[Any], n_segments: int) -> None:
         return
     if n != n_segments:
         raise InputError(
-            f"references looks like sacreBLEU's layout ({n} streams of {n_segments}); expected "
-            "one entry per segment; use evalstats.from_streams(*references)"
+            f"references looks like sacreBLEU's layout ({n} streams of {n_segments}), but it "
+            "must have one entry per segment; use evalstats.from_streams(*references)"
         )
     if n < 2:
         return

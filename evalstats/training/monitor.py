@@ -456,8 +456,8 @@ class Monitor:
         expected = [len(given) for given in known if given is not None][:1]
         if expected not in ([], [table.n_segments]):
             raise InputError(
-                f"hypotheses has {table.n_segments} segments, expected {expected[0]} as in the "
-                "references or in earlier checks"
+                f"hypotheses must have {expected[0]} segments, as in the references or in "
+                f"earlier checks, got {table.n_segments}"
             )
         names = table.segment_ids
         ids = None if names is None else sha256(dumps(names).encode()).hexdigest()

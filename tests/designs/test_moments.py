@@ -255,7 +255,7 @@ def test_what_has_no_moments_is_refused():
     for statistics, labels, message in (
         ([table], {}, "statistics must be SegmentStatistics of a single metric, got list"),
         (judged, {}, "moments do not support"),
-        (table, {"groups": ["document", "domain"]}, "groups must be one label per segment"),
+        (table, {"groups": ["document", "domain"]}, "groups must contain one label per segment"),
         (table, {"groups": DOCUMENTS[1:]}, "groups has 479 labels"),
         (table, {"strata": "topic"}, "strata='topic' is not a label of the segments"),
         (

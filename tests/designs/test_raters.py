@@ -124,7 +124,7 @@ REFUSED = [
     (lambda: score_of(es.Agreement([1, 2]), [1, 3], [1, 2]), r"hypotheses\[1\] is 3, .*not one of"),
     (lambda: score_of(es.Agreement([1, 2]), [1, 2], [1, None]), r"references\[1\] is None"),
     (lambda: score_of(of("alpha", ratings=True), [[1, 2], [None, 9]]), r"hypotheses\[1\]\[1\] is 9"),
-    (lambda: score_of(of("alpha", ratings=True), [[1, 2], [1]]), r"hypotheses\[1\] has 1 ratings"),
+    (lambda: score_of(of("alpha", ratings=True), [[1, 2], [1]]), r"hypotheses\[1\] has 1 and"),
     (lambda: score_of(of("alpha", ratings=True), [[1, None], [None, 2]]), "no item with two ratings"),
     (lambda: score_of(of("interval-alpha"), [1, 2], [1, None]), r"references\[1\] is missing"),
     (lambda: score_of(of("interval-alpha"), [1e9, 1e9 + 1], [1e9, 1e9]), "Subtract 1e.09 from all"),

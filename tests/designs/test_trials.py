@@ -108,7 +108,11 @@ def test_chance_in_trials_is_that_of_scipys_beta_binomial_posterior():
     (es.PassAny(2), [[1, 1], [1]], r"hypotheses\[1\] has 1 trial, but pass@2 requires at least 2"),
     (es.FlipRate(2), [[1, 1], []], r"hypotheses\[1\] has 0 trials, but flips@2 requires at"),
     (es.FlipRate(), [[1], [0]], r"flips requires at least 2"),
-    (es.PassAll(1), [[1], [0, 2]], r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; 1 is a right"),
+    (
+        es.PassAll(1),
+        [[1], [0, 2]],
+        r"hypotheses\[1\]\[1\] must be 0 or 1, got 2; use 1 for a right",
+    ),
     (es.PassAll(1), [[1], [None]], r"hypotheses\[1\]\[0\] must be 0 or 1, got None; leave out"),
     (es.PassAll(1), np.array([[1, np.nan]]), r"\[0\]\[1\] must be 0 or 1, got .*nan.*; leave"),
     (es.PassAll(1), [[1], ["1"]], r"hypotheses\[1\]\[0\] must be 0 or 1, got '1'"),

@@ -454,7 +454,8 @@ WRONG = {
          "test case 0 has the metric 'Answer Relevancy' twice"),
     ],
     ("x.jsonl", lambda: oaieval_lines([True, False])): [
-        (lambda c: c.append(c[0]), "line 7: another run begins; write each run to its own file"),
+        (lambda c: c.append(c[0]),
+            "line 7 contains the beginning of another run; write each run to its own file"),
         (lambda c: c[3].pop("sample_id"), "line 4 has no 'sample_id'"),
         (lambda c: c[3]["data"].pop("correct"), "line 4, data has no 'correct'"),
         (lambda c: c.__delitem__(slice(1, None)), "contains no scores that can be read as OpenAI evals"),

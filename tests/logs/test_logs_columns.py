@@ -80,7 +80,7 @@ def test_named_scores_are_all_the_scores_and_keep_their_names(read):
 
 def test_named_columns_say_whether_they_are_systems_or_metrics(read):
     text = "id,COMET,mine\n1,1,2\n2,3,5\n"
-    refuses("which could be systems or metrics", read, text)
+    refuses("that could be systems or metrics", read, text)
     metrics = read(text, columns=dict.fromkeys(["COMET", "mine"], "score"))
     assert [key.metric for key in metrics.tables] == ["COMET", "mine"]
     assert metrics.systems == ("scores",)
@@ -112,7 +112,7 @@ def test_named_columns_of_frames_and_of_several_logs():
 
 @bad_cases(
     ("mine=score",
-     r"columns must be a mapping from columns to their roles, \{'mine':.* got 'mine=sc"),
+     r"columns must be a mapping from columns to their roles, such as \{'mine'.* got 'mine=sc"),
     ({"mine": "scores"}, r"columns\['mine'\] must be one of system, .*score.*; got 'scores'"),
     ({3: "score"}, "names in columns must be non-empty text, got 3"),
     ({"mien": "score"}, r"columns: .*scores.csv has no column 'mien'; .* mean 'mine'\?"),

@@ -260,7 +260,7 @@ WRONG = {
     (
         "x.seg.score",
         "a None\n",
-        "contains no scores that can be read as mt-metrics-eval, because x of a",
+        r"contains no scores that can be read as mt-metrics-eval \(x of a",
     ),
     ("x.seg.score", "\n", "contains no scores"),
     ("x.txt", "1\n" * 3000 + "x\n", "line 3001 must be a number such as 0.5, got 'x'"),

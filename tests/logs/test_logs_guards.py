@@ -388,7 +388,9 @@ def test_logs_without_samples_or_scores_are_left_out_of_a_folder(tmp_path):
     found = es.read_log(tmp_path)
     assert found.systems == ("mockllm/model",)
     assert ["no samples" in line or "no scores" in line for line in found.skipped] == [True, True]
-    refuses(r"b.json has no samples; let Inspect log them", es.read_log, tmp_path / "b.json")
+    refuses(
+        r"b.json has no samples; run Inspect with log_samples", es.read_log, tmp_path / "b.json"
+    )
 
 
 def test_rewards_that_are_nearly_1_are_successes(tmp_path):
@@ -411,7 +413,7 @@ def test_metrics_that_are_the_same_on_every_test_are_one(tmp_path):
 
 @cases(
     ("estimate -r o.txt -i o.txt -m wer -lc", "; did you mean --wer-lowercase?"),
-    ("compare -r o.txt -i o.txt ./o.txt", "o.txt is given more than once: leave one out"),
+    ("compare -r o.txt -i o.txt ./o.txt", "o.txt is given more than once; leave one out"),
     ("estimate -r o.txt -i u.txt", "u.txt is encoded as UTF-16; save it as UTF-8"),
     ("show u.csv", "u.csv is encoded as UTF-16; save it as UTF-8"),
     ("show comma.txt", "comma.txt, line 1 must be a number such as 0.5, got '0,71'"),

@@ -146,7 +146,7 @@ def test_what_is_missing_is_said_and_refused(change, words, place):
     (lambda log: log["samples"][0]["scores"]["choice"].pop("value"),
      "sample 0, score choice has no 'value'"),
     (lambda log: log["eval"].update(model=None), "eval.model must be text, got None"),
-    (lambda log: log.update(samples=[]), "has no samples; let Inspect log them"),
+    (lambda log: log.update(samples=[]), "has no samples; run Inspect with log_samples"),
     (lambda log: (log.update(status="error"), [s.update(scores={}) for s in log["samples"]]),
      "have no scores; the log's status is 'error'"),
 )  # fmt: skip

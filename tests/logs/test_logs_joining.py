@@ -173,7 +173,7 @@ def test_limited_logs_are_compared_on_what_was_asked():
 def test_labels_that_differ_are_other_items():
     labels = {"hash": [f"h{i}" for i in range(100)], "doc.id": [f"d{i // 10}" for i in range(100)]}
     changed = {**labels, "hash": ["other", *labels["hash"][1:]]}
-    words = "t: acc: 1 of 100 items are not the same: hash of item 'item 0' is 'h0', but 'other'"
+    words = "t: acc: 1 of 100 items differ: hash of item 'item 0' is 'h0', but 'other'"
     refused(words, one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=changed))
     logs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]
     found = compare(*logs, groups="doc.id")

@@ -332,7 +332,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ("system,id,text\nA,1,x\n", r"has no column of scores \(numbers such as 0\.5\) among 'system'"),
     (
         "id,COMET,mine\n1,1,2\n",
-        r"has 'COMET', 'mine', which could be systems or metrics. For systems pass "
+        r"has columns that could be systems or metrics: 'COMET', 'mine'. For systems pass "
         r"columns=\{'COMET': 'system_score', 'mine': 'system_score'\}, and for metrics "
         r"columns=\{'COMET': 'score', 'mine': 'score'\}",
     ),

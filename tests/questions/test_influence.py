@@ -257,11 +257,13 @@ def test_it_is_said_in_every_form():
     (("nobody", "old"), "system must be one of old, new; got 'nobody'"),
     (("new", "old", ["chrf"]), "metric must be one of first, cost; got 'chrf'"),
     (("new", "old", []), "metrics and task must not be empty"),
-    (("new", "old", "cost"), "metrics must be a list of names, got the str"),
+    (("new", "old", "cost"), "metrics must be a list of names, got the stringing"),
 ])  # fmt: skip
 def test_bad_input(arguments, message):
     refuses(message, two_metrics().joint, *arguments)
-    with pytest.raises(es.InputError, match="compare with alternative='two-sided', got 'greater'"):
+    with pytest.raises(
+        es.InputError, match="compare with alternative='two-sided' instead of 'greater'"
+    ):
         two_metrics(alternative="greater").joint("new", "old")
 
 

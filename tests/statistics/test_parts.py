@@ -27,7 +27,7 @@ def part(small, low, high, names=SYSTEMS, metric="chrf"):
 
 
 def test_parts_have_the_numbers_of_the_whole(small, whole):
-    """Defect: four shards of a test set "must be made against the same references"."""
+    """Defect: four shards of a test set "must be computed with the same references"."""
     parts = [whole.select(range(low, high)) for low, high in CUTS]
     # Systems may stand in another order, of which one turn is not the other.
     at = [1, 2, 0]

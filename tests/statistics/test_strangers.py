@@ -154,7 +154,10 @@ def with_metric(**fields):
     *[
         ("statistics", {}, {"statistics": array}, message)
         for array, message in (
-            (npy(np.array([[[Bomb()]]], dtype=object)), "must hold numbers (iuf), got dtype '|O'"),
+            (
+                npy(np.array([[[Bomb()]]], dtype=object)),
+                "must contain numbers (iuf), got dtype '|O'",
+            ),
             (HUGE, "declares shape (2, 2, 9999999999999) of <i8, but has"),
             (npy(GOOD)[:-1], "declares shape (2, 2, 10) of <i8, but has 319 bytes"),
             (npy(np.asfortranarray(GOOD)), "statistics.npy must be stored by rows"),

@@ -442,7 +442,7 @@ def test_bad_checks_change_nothing():
         ((-1, ["a", "c"]), "step must be at least 0"),
         ((0, es.extract({"A": ["a", "c"], "B": ["a", "b"]}, references, metric)),
          "one system, got 2"),
-        ((0, es.extract({"A": ["a"]}, ["a b"], metric)), "hypotheses has 1 segments, expected 2"),
+        ((0, es.extract({"A": ["a"]}, ["a b"], metric)), "hypotheses must have 2 segments, as in the references or in earlier checks, got 1"),
         ((0, es.extract({"A": ["a", "c"]}, references, "cer")), "must be statistics of WER"),
         ((0, part), "Accumulator must have ids, which are the positions 0 to N - 1 of all"),
     ]  # fmt: skip
@@ -451,7 +451,7 @@ def test_bad_checks_change_nothing():
     assert monitor.checks == ()
     refuses("at least 2 segments or groups", es.Monitor(["a"], metric).check, 0, ["a"])
     scores = watched([[1.0, 2.0], [1.0, 3.0]])
-    refuses(r"3 segments, expected 2 as in .* earlier checks", scores.check, 2, [1.0, 2.0, 3.0])
+    refuses(r"must have 2 segments, as in .* earlier checks", scores.check, 2, [1.0, 2.0, 3.0])
     for step in (1, 0):
         refuses(f"step must be larger than 1, .* got {step}. If", scores.check, step, [1.0, 2.0])
     assert len(scores.checks) == 2

@@ -111,8 +111,8 @@ class Trials(Metric):
             item = f"item {shown(names[i], 60)}" if len(names) else f"hypotheses[{i}]"
             have = "1 trial" if n[i] == 1 else f"{n[i]:g} trials"
             raise InputError(
-                f"{item} has {have}, but {self.name} requires at least {self.fewest} per item. "
-                "Run more, leave the item out, or use a smaller k."
+                f"{item} has {have}, but {self.name} requires at least {self.fewest} per item; "
+                "run more, leave the item out, or use a smaller k"
             )
         columns = np.asarray(self.of_items(n, c), np.float64).reshape(len(n), len(self.own))
         return np.column_stack([np.ones(len(n)), n, c, columns])
@@ -362,7 +362,11 @@ def _counts(hypotheses: Any) -> tuple[Floats, Floats]:
 def _no_answer(value: object, i: int, j: int) -> InputError:
     """Return the error for an answer that is neither 0 nor 1."""
     gone = value is None or is_missing(value)
-    what = "leave out trials that were not run" if gone else "1 is a right answer, 0 a wrong one"
+    what = (
+        "leave out trials that were not run"
+        if gone
+        else "use 1 for a right answer and 0 for a wrong one"
+    )
     return InputError(f"hypotheses[{i}][{j}] must be 0 or 1, got {shown(value, 60)}; {what}")
 
 
@@ -409,11 +413,13 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
         answers = np.broadcast_to(answers, right.shape)
     check_same_length(n=answers, c=right)
     for i in np.flatnonzero(right > answers)[:1]:
-        raise InputError(f"c[{i}] must be at most n, got {right[i]:g} right of {answers[i]:g}")
+        raise InputError(
+            f"c[{i}] must be at most n, got {right[i]:g} right answers of {answers[i]:g}"
+        )
     for i in np.flatnonzero(answers < k)[:1]:
         raise InputError(
-            f"n must be at least k: problem {i} has {answers[i]:g} answers, too few for pass@{k}; "
-            "sample more, or use a smaller k"
+            f"n must be at least k, but problem {i} has {answers[i]:g} answers, too few for "
+            f"pass@{k}; sample more, or use a smaller k"
         )
     return np.asarray(1 - share_of_subsets(answers - right, answers, k))
 

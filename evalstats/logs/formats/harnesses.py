@@ -220,7 +220,7 @@ def _about(results: Any, task: str, result: str) -> Any:
 
 
 #: Lines that a file of `oaieval` has only once.
-_ONCE = {"spec": "another run begins", "final_report": "another final report"}
+_ONCE = {"spec": "the beginning of another run", "final_report": "another final report"}
 
 
 def _is_run(source: Source) -> bool:
@@ -240,7 +240,9 @@ def _openai_evals(reading: Reading) -> Iterator[Rows]:
             where, once = f"{path}, line {n}", _ONCE.keys() & line.keys()
             for name in once:
                 if name in about:
-                    raise InputError(f"{where}: {_ONCE[name]}; write each run to its own file")
+                    raise InputError(
+                        f"{where} contains {_ONCE[name]}; write each run to its own file"
+                    )
                 about[name] = line[name]
             if once:
                 continue
@@ -378,7 +380,7 @@ def _inspect(reading: Reading) -> Iterator[Rows]:
     """Yield the scores of all samples, of each scorer, task and model."""
     logs: dict[tuple[str, str], list[_Stored]] = {}
     for path in reading.files:
-        log, lost = _stored(path, reading), "has no samples; let Inspect log them (log_samples)"
+        log, lost = _stored(path, reading), "has no samples; run Inspect with log_samples"
         if not log.samples and len(reading.files) == 1:
             raise InputError(f"{path} {lost}")
         if not log.samples:

@@ -382,7 +382,7 @@ def _runs(reading: Reading) -> list[_Run]:
                 chosen[model] = run
                 continue
             older = f"{n_files[stamp]} files, which is older than the run of {newest}"
-            how = "to read it, give its results file or a file of its samples"
+            how = "to read it, pass its results file or a file of its samples"
             left.insert(0, f"the run of {stamp}, {older}; {how}")
         for run in chosen.values():
             if run.samples or len(stamps) == 1:

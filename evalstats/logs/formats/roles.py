@@ -156,7 +156,7 @@ def without(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
 
 def as_columns(columns: object) -> dict[str, str | None]:
     """Return a caller's roles of columns: ``{"mine": "score", "epoch": None}``."""
-    what = "columns to their roles, {'mine': 'score'}"
+    what = "columns to their roles, such as {'mine': 'score'}"
     for name, role in columns.items() if isinstance(columns, Mapping) else ():
         if name in NAMED_ROLES and role not in (*NAMED_ROLES, None):
             right = Argument("columns", {role: name})

@@ -350,15 +350,15 @@ def _check_scores(
     if not scores:
         raise InputError(
             f"{table.path} has no column of scores (numbers such as 0.5) among "
-            f"{', '.join(map(repr, table.cells))}; assign their role with ",
+            f"{', '.join(map(repr, table.cells))}; name the column of scores with ",
             Argument("columns", {[*table.cells, *roles.others][-1]: "score"}),
             ". Other roles are 'system', 'segment' and, if there are several metrics, 'metric'",
             *_spelling(table),
         )
     if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
         raise InputError(
-            f"{table.path} has {', '.join(map(repr, scores))}, which could be systems or "
-            "metrics. For systems pass ",
+            f"{table.path} has columns that could be systems or metrics: "
+            f"{', '.join(map(repr, scores))}. For systems pass ",
             Argument("columns", dict.fromkeys(scores, SYSTEM_SCORE)),
             ", and for metrics ",
             Argument("columns", dict.fromkeys(scores, "score")),
