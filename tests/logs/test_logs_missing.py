@@ -325,7 +325,7 @@ def test_missing_trials_are_counted_as_the_message_says(tmp_path):
     for missing, names in (("row", "ab"), ("score", "cd")):
         paths = [trials_of(tmp_path, name, missing) for name in names]
         said = (
-            "to count 1 trial without a score" if missing == "score" else "without a score in the"
+            "To count 1 trial without a score" if missing == "score" else "without a score in the"
         )
         refuses(f"{said}.*pass missing='failure'", es.compare_logs, paths, epochs="pass^3")
     counted = es.compare_logs(paths, epochs="pass^3", missing="failure", n_resamples=99)

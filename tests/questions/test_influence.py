@@ -257,7 +257,7 @@ def test_it_is_said_in_every_form():
     (("nobody", "old"), "system must be one of old, new; got 'nobody'"),
     (("new", "old", ["chrf"]), "metric must be one of first, cost; got 'chrf'"),
     (("new", "old", []), "metrics and task must not be empty"),
-    (("new", "old", "cost"), "metrics must be a list of names, got the stringing"),
+    (("new", "old", "cost"), "metrics must be a list of names, got the string"),
 ])  # fmt: skip
 def test_bad_input(arguments, message):
     refuses(message, two_metrics().joint, *arguments)
