@@ -19,6 +19,7 @@ from evalstats.checks import integer, is_missing, listed, real, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import student
 from evalstats.metrics.base import Correction, Floats, LabelledMetric, Metric, MetricSignature, keep
+from evalstats.metrics.ratios import Mean
 from evalstats.results.notes import FEW, FEW_GROUPS, approximate_below
 from evalstats.results.records import Caution, counted, first_few, plural
 from evalstats.statistics.extraction import Metrics, as_metrics, as_systems, depth, is_list
@@ -34,6 +35,8 @@ _ALL_LABELLED = (
 )
 #: The p-value below which a note warns that a judge scores labelled segments differently.
 _UNLIKE = 0.01
+#: Scales are different if the largest number is so many times as large.
+_LARGER = 1.9
 #: A judge and people disagree in direction if r·√(n - 1), which is standard normal for r = 0, is
 #: below this.
 _OPPOSED = -3
@@ -251,6 +254,14 @@ class Judged(LabelledMetric):
         numbers = np.sum(marks, axis=1, keepdims=True)
         return np.asarray(marks * (scale * step) ** 2 / numbers**3)
 
+    def _ranges(self, table: SegmentStatistics) -> tuple[float, ...]:
+        """Return the smallest and the largest of people's labels, and of the scores there."""
+        if not isinstance(self.metric, Mean):
+            return ()
+        parts = self.parts(table.values)[self.labelled(table.values)]
+        people, scores = parts[:, 0, 0], parts[:, 1::2, 0]
+        return tuple(float(f(x)) for x in (people, scores) for f in (np.min, np.max))
+
     def pooled(self, metrics: Sequence[Metric], sizes: Sequence[int]) -> Judged:
         """Return the metric of all segments together: with the mean of the weights of its parts.
 
@@ -342,6 +353,8 @@ class Judged(LabelledMetric):
             unit=units.unit,
             segment=units.segment,
             independent=_independent(np.stack([people - x for x in by_judges[::2]]), units),
+            higher_is_better=self.higher_is_better,
+            ranges=self._ranges(table),
         )
         metric = replace(self, weight=weights)
         table = replace(table, metric=metric, metric_signature="")
@@ -423,6 +436,8 @@ class JudgeAgreement(Correction):
     unit: str
     segment: str
     independent: tuple[float, float, float] | None  # effective number of several judges
+    higher_is_better: bool
+    ranges: tuple[float, ...]  # smallest and largest label, and score of a judge there, if known
 
     def notes(self) -> Iterator[str]:
         """Return sentences about the worth of labels, the agreement, and the assumption."""
@@ -475,6 +490,21 @@ class JudgeAgreement(Correction):
                 "are from 1 to 5. Or is 1 the best score of the judge?",
                 "labels",
             )
+        elif not any(least > 0 for _, least, _ in self.correlation):
+            better = "higher" if self.higher_is_better else "lower"
+            yield (
+                f"{self.metric}: no correlation is clearly positive, so the scores do not show "
+                f"whether higher or lower labels are better. evalstats assumes {better}, as for "
+                f"{who}; if it is the other way round, reverse people's labels."
+            )
+        if _are_scales(*self.ranges):
+            least, most, low, high = self.ranges
+            yield Caution(
+                f"{self.metric}: people's labels are from {least:g} to {most:g}, but {whose} "
+                f"scores of the same {segments} are from {low:g} to {high:g}. If these are two "
+                "scales, convert one of them.",
+                "scales",
+            )
         if self.unlike <= _UNLIKE:
             yield Caution(
                 f"{self.metric}: the labelled {segments} do not look like a random sample, which "
@@ -488,6 +518,20 @@ class JudgeAgreement(Correction):
                 f"The scores are consistent with this: {who} scores them like the others (p = "
                 f"{self.unlike:.2g})."
             )
+
+
+def _are_scales(*ranges: float) -> bool:
+    """Return whether labels and scores look like two scales: 1 to 5 and 1 to 10, or 0 to 4.
+
+    The largest numbers are very different, or one scale begins at 0 and the other at 1.
+    """
+    if not ranges or min(ranges) < 0:
+        return False
+    least, most, low, high = ranges
+    is_later = abs(least - low) == 1 == abs(most - high) and least - low == most - high
+    larger = max(most, high)
+    is_larger = larger > 1 and larger >= _LARGER * min(most, high) > 0
+    return is_larger or (is_later and min(least, low) == 0)
 
 
 def _most_of(start: Floats, moves: Any, bounds: tuple[float, float]) -> float:

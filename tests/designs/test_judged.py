@@ -267,6 +267,54 @@ def test_labels_against_the_judge_are_said():
     assert not cautions_on_labels(-people, judge, scores(labelled=5)[2])
 
 
+def said_of_scales(people, judge, known):
+    found = es.estimate(judge.tolist(), metric=es.Mean("q"), human=of_some(people, known), **FEW)
+    return [n for n in found.notes if getattr(n, "kind", "") == "scales"]
+
+
+def test_two_scales_are_said():
+    rng, known = np.random.default_rng(3), scores()[2]
+    people = rng.integers(1, 6, len(scores()[0]))
+    judge = np.clip(people + rng.integers(-1, 2, len(people)), 1, 5)
+    share = (judge - 1) / 4
+    for labels, given in (
+        (people, judge),
+        (people, share + 3),
+        (people - 3, judge - 3),
+        (people > 3, share),
+        (people > 3, share * 0.4),
+        (people, judge + 0.25),
+    ):
+        assert not said_of_scales(labels * 1.0, given, known)
+    for labels, given, ranges in (
+        (people, 2 * judge, "from 1 to 5, but the judge's scores of the same segments are from 2 to 10"),
+        (people, share, "from 1 to 5, but the judge's scores of the same segments are from 0 to 1"),
+        (people - 1, judge, "from 0 to 4, but the judge's scores of the same segments are from 1 to 5"),
+        (people > 3, 1 + (judge > 3), "from 0 to 1, but the judge's scores of the same segments are from 1 to 2"),
+    ):  # fmt: skip
+        (said,) = said_of_scales(labels * 1.0, given * 1.0, known)
+        assert f"q: people's labels are {ranges}. If these are two scales, convert one" in said
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_the_direction_that_is_assumed_is_said_if_scores_do_not_show_it(higher):
+    people, judge, known = scores()
+    noise = np.random.default_rng(1).normal(size=len(people))
+    metric = es.Mean("q", higher_is_better=higher)
+    better = "higher" if higher else "lower"
+    for labels, is_said in (
+        (people, False),
+        (noise, True),
+        (6 - people, False),
+        (0 * people, True),
+    ):
+        found = es.estimate(judge.tolist(), metric=metric, human=of_some(labels, known), **FEW)
+        said = (
+            f"evalstats assumes {better}, as for the judge; if it is the other way round, reverse"
+        )
+        assert any(said in note for note in found.notes) == is_said
+
+
 def test_the_correlation_is_pearsons():
     people, judge, known = scores()
     found = es.estimate(judge, metric=es.Mean("q"), human=of_some(people, known), **FEW)
