@@ -474,11 +474,12 @@ class JudgeAgreement(Correction):
         ):
             known = f"correlation {r:.2f} [{least:.2f}, {most:.2f}]"
             if np.isnan(r):
-                known = "correlation unknown (all labels or all scores are the same)"
-            told.append(f"{name} {known}, bias {bias:+.2f} [{low:+.2f}, {high:+.2f}]")
+                known = "an unknown correlation (all labels or all scores are the same)"
+            told.append(f"{known} and bias {bias:+.2f} [{low:+.2f}, {high:+.2f}] for {name}")
         more = len(self.systems) - _TOLD
-        rest = f"; and {counted(more, 'system')} more" if more > 0 else ""
-        yield f"{self.metric}: {who} compared with people's labels: {'; '.join(told)}{rest}."
+        rest = f", and {counted(more, 'more system')}" if more > 0 else ""
+        known = ", and ".join(told) + rest
+        yield f"{self.metric}: compared with people's labels, {who} has {known}."
         signs = zip(self.systems, (r for r, _, _ in self.correlation), strict=True)
         opposed = [
             f"{r:.2f} for {name}" for name, r in signs if r * (self.n_units - 1) ** 0.5 < _OPPOSED

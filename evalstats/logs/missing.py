@@ -327,7 +327,7 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
         return []
     n = counted(len(set(rows.items.epochs.tolist())), "epoch")
     line = (
-        f"{key}: means of the {n} of {rows.system} vary more than items explain "
+        f"{key}: the means of the {n} of {rows.system} differ more than chance explains "
         f"({p_is(adjusted)}), but averaging ignores this"
     )
     ending = (

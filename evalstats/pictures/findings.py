@@ -347,7 +347,11 @@ def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
         none = f"Neither {kind}" if n == 2 else f"None of the {n} {plural(kind)}"
         return f"{none} shows a difference {where}."
     n, said = len(rows), list[str]()
-    what = f"on {{}} {plural(kind)}" if len(names) == 1 else f"in {{}} pairs of {kind} and metric"
+    what = (
+        f"on {{}} {plural(kind)}"
+        if len(names) == 1
+        else f"in {{}} combinations of {kind} and metric"
+    )
     for word in ("better", "worse"):
         if found := tasks[word]:
             many = f"{len(found)} of {n}"

@@ -71,9 +71,9 @@ def test_an_epoch_numbers_answers_before_a_seed_that_it_has():
 def test_epochs_that_vary_more_than_items_explain_are_a_caution(deviation):
     result = es.compare_logs(frame(called="epoch", deviation=deviation), n_resamples=99)
     said = cautions(result)
-    assert [("acc: means of the 3 epochs of " in one, 'epochs="runs"' in one) for one in said] == (
-        [(True, True)] if deviation else []
-    )
+    assert [
+        ("acc: the means of the 3 epochs of " in one, 'epochs="runs"' in one) for one in said
+    ] == ([(True, True)] if deviation else [])
     if deviation:  # by Bonferroni, of two systems on three tasks
         tasks = frame(4, called="epoch", tasks=("a", "b", "c"), noise=0.2)
         least = min(epochs_differ(one) for one in es.read_log(tasks).rows)
