@@ -309,6 +309,8 @@ def test_documents_that_no_groups_name_are_a_caution(tmp_path, capsys, column):
         return lines(tmp_path / "x.csv", [f"system,{column},segment,score", *rows])
 
     path = table(lambda i: f"d{i // 12}")
+    within = es.compare_logs(path, strata=[i % 2 for i in range(48)], n_resamples=99)
+    assert any("48 segments come from 4" in note for note in within.notes)
     said = " ".join(typed(capsys, "compare", path, "--resamples", "99")[1].split())
     advice = re.search(r"Caution: 48 segments come from 4 .+?\. Give (--groups .+?)\. ", said)[1]
     said = typed(capsys, "compare", path, *shlex.split(advice), "--resamples", "99")[1]

@@ -160,6 +160,7 @@ def test_a_column_that_is_not_asked_for_replaces_none_that_is(read):
         log = read(f"{header}\nA,1,0.5,20,3\nB,1,0.25,10,4\n", **options)
         return [key.metric for key in log.tables], log.skipped
 
+    assert metrics("system,segment,chrF,duration,cost")[0] == ["chrF"]
     assert metrics("system,segment,COMET,errors,words") == (
         ["COMET"],
         ("column 'errors': scores are in 'COMET' (metric=\"errors/words\" reads it)",

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 import evalstats as es
 from evalstats.checks import is_unseen
 from evalstats.cli import main
+from evalstats.pictures.findings import unsaid
 from evalstats.pictures.marks import minus
 from evalstats.pictures.report import document, folded_tables, marked
+from evalstats.results.forms import Finding
 from evalstats.results.tabular import printable
 from tests import harness_logs
 from tests.helpers import apart, refuses
@@ -31,6 +33,12 @@ HOSTILE = [
 
 def compared(name="marks", n=60, names="AB", **options):
     return es.compare(apart(n, names), metrics=es.Mean(name), n_resamples=199, **options)
+
+
+def test_a_note_is_left_out_if_a_finding_says_it_and_not_if_both_have_a_p_value():
+    finding = Finding("B is better than A", lines=["p = 0.03", "by 2 points"])
+    notes = ["B is better than A.", "Welch's t test: p = 0.03.", "It is ahead by 2 points."]
+    assert unsaid(notes, [finding]) == notes[1:2]
 
 
 def check_inert(page):
