@@ -412,8 +412,11 @@ _DIFFERENCES = words("delta deltas δ diff diffs difference differences change i
 #: Names of numbers that are never scores.
 _NEVER = words(
     "id year date time timestamp length len words tokens characters chars n count index row line "
-    "rank seed epoch run trial repeat step turn round number size version"
+    "rank seed epoch run trial repeat step turn round number size version ratings votes raters "
+    "annotators"
 )
+#: With these words a name is a number of something: "num_turns", "rating count".
+_COUNTS = words("n num number count counts")
 #: Words in names of columns that are not nouns of items, and short forms of nouns.
 _NO_NOUN = words("id ids idx uid uuid hash key index name names no number num row rows")
 _NOUNS = words(
@@ -450,7 +453,8 @@ def noun(column: str) -> str:
 def is_never(name: str) -> bool:
     """Return whether a column with this name has numbers that are not scores: "Line number"."""
     parts = words(name)
-    return bool(parts) and parts <= _NEVER
+    is_count = bool(parts & _COUNTS) and not parts & (_LOWER | _HIGHER)
+    return is_count or (bool(parts) and parts <= _NEVER)
 
 
 def is_difference(name: str) -> bool:

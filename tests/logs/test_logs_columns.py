@@ -247,3 +247,15 @@ def test_answers_as_words_and_as_truth_values_in_one_column_are_refused():
     rows = [{"id": i, "passed": value} for i, value in enumerate(["yes", True, "no"])]
     message = "'passed' must be one of yes, .* or empty, got 'yes'"
     refuses(message, es.read_log, rows, columns={"passed": "score"})
+
+
+@cases("ratings", "n_ratings", "num_ratings", "rating count", "Number of raters", "votes")
+def test_a_number_of_ratings_is_not_taken_for_scores_beside_others(counts, read):
+    """Defect: WMT's `ratings` was the metric, and higher was better; raw and z were left out."""
+    rows = [(s, i, i % 7, i / 9, i % 3) for s in "AB" for i in range(12)]
+    log = read(text_of(rows, ["system", "item", "raw", "z", counts]))
+    assert {one.key.metric for one in log.rows} == {"raw", "z"}
+    refuses("values of raw, z are better", es.compare_logs, log)
+    # Alone, or if it is asked for, it is read.
+    alone = read(text_of([row[:2] + row[4:] for row in rows], ["system", "item", counts]))
+    assert {one.key.metric for one in alone.rows} == {counts}
