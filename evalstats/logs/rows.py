@@ -453,7 +453,7 @@ def noun(column: str) -> str:
 def is_never(name: str) -> bool:
     """Return whether a column with this name has numbers that are not scores: "Line number"."""
     parts = words(name)
-    is_count = bool(parts & _COUNTS) and not parts & (_LOWER | _HIGHER)
+    is_count = bool(parts & _COUNTS) and not parts & (LOWER | HIGHER)
     return is_count or (bool(parts) and parts <= _NEVER)
 
 

@@ -60,7 +60,11 @@ _OTHER_NUMBER = re.compile(r" *-?\d+(?:[.,]\d+ *%|,\d+| *%) *")
 _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 
 #: Names of rows that summarise others, in tables with more items than this.
-_SUMMARY = re.compile("(macro|micro|weighted|grand)?(average|avg|mean|total|sum|overall|all)")
+_SUMMARY = re.compile(
+    "(macro|micro|weighted|grand)?(average|avg|mean|total|sum|overall|all|median|n|count|std|stdev|"
+    "stddev|sd|standarddeviation|stderr|summe|gesamt|mittelwert|mittel|durchschnitt|anzahl|"
+    "standardabweichung|moyenne|somme|écarttype|promedio|media|suma|平均|平均値|平均值|合計|合计|总计)"
+)
 _FEWEST_ROWS = 2
 
 
@@ -504,12 +508,13 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     # Rows without names are numbered from 1.
     rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
-    if _SUMMARY.fullmatch(plain(segments[-1])) and len(set(segments)) > _FEWEST_ROWS:
-        raise InputError(
-            f"{table.path}, {table.where(-1)} is {segments[-1]!r}, which looks like a summary of "
-            "the rows above but would count as an item. Delete this row, or rename it if it is "
-            "an item."
-        )
+    for row in (0, -1):
+        if _SUMMARY.fullmatch(plain(segments[row])) and len(set(segments)) > _FEWEST_ROWS:
+            raise InputError(
+                f"{table.path}, {table.where(row)} is {segments[row]!r}, which looks like a "
+                "summary of the other rows but would count as an item. Delete this row, or rename "
+                "it if it is an item."
+            )
     epochs = _epochs(table, roles.epoch or roles.run, named)
     rows, apart = _rows_by_answer(table, keys, segments, epochs, labels)
     graded = [n for n, columns in chosen.items() if all(marks(table.cells[c]) for c in columns)]
