@@ -11,7 +11,8 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from contextlib import suppress
+from itertools import islice, takewhile
 from typing import Any, NamedTuple
 from unicodedata import is_normalized
 from zlib import crc32
@@ -54,6 +55,11 @@ _SAMPLE = 100
 _MOST_BYTES = 1.1
 #: Thresholds for lists of words: their average length, and shared words.
 _FEWEST_WORDS, _FEWEST_SHARED = 3.0, 1.5
+#: What begins or ends most outputs, a share in the middle of their sorted list, and is rare among
+#: references. Sentences may end with any of the characters after it.
+_FRAMED, _RARELY, _ENDS = 0.8, 0.2, ".!?。！？। "
+#: The number at the beginning of a text.
+_NUMBER = re.compile(r"\W*(\d{1,9})(?!\w)")
 #: Marks of subwords: of subword-nmt, and of SentencePiece.
 _PIECE_MARKS = ("@@ ", "▁")
 
@@ -163,15 +169,68 @@ def text_cautions(
         so = "No output can match an empty reference, so leave these segments out."
         in_all.append(Caution(f"{what}. {so}", "texts"))
     alike = _said_of_alike(marks, outputs, streams)
+    framed = {name: list(_said_of_frames(name, texts, sample)) for name, texts in outputs.items()}
     shifts = shift_cautions(outputs, streams)
     cautions: list[Cautions] = []
     for metric in metrics:
         said = {"": [*in_all, *alike.get("", ()), *_said_of_scripts(metric, language, sample)]}
         for name in outputs:
             said[name] = list(_said_of_outputs(name, marks[name], expected, metric))
-            said[name] += (*alike.get(name, ()), *shifts.get(name, ()))
+            said[name] += (*alike.get(name, ()), *framed[name], *shifts.get(name, ()))
         cautions.append({name: several for name, several in said.items() if several})
     return cautions
+
+
+def _said_of_frames(name: str, texts: Texts, references: Sequence[str]) -> Iterator[Caution]:
+    """Yield cautions about the first outputs of a system, beside the first `references`.
+
+    Outputs may all begin or end with the same characters, or with the number of their line, or may
+    be UTF-8 that was read in another encoding.
+    """
+    outputs = list(islice(texts, _SAMPLE))
+    n = len(outputs)
+    # Texts that repeat show nothing.
+    if n < _FEWEST_ALIKE or 2 * min(len({*outputs}), len({*references})) < n:
+        return
+    most = f"Most outputs of {name}"
+    for step, verb in ((1, "begin"), (-1, "end")):
+        frame, usual = (_shared_beginning(texts, step) for texts in (outputs, references))
+        n_others = sum(text.strip()[::step].startswith(frame) for text in references)
+        frame = frame[::step].strip()
+        if frame.strip(_ENDS) and not usual.strip(_ENDS) and n_others <= _RARELY * n:
+            yield Caution(
+                f"{most} {verb} with {shown(frame, 40)}, but the references do not. Remove it.",
+                "texts",
+            )
+    n_numbered, n_others = (sum(map(_is_numbered, x, range(n))) for x in (outputs, references))
+    if n_numbered >= _FRAMED * n and n_others <= _RARELY * n:
+        yield Caution(f"{most} begin with the number of their line. Remove it.", "texts")
+    n_garbled, n_others = (sum(map(_is_garbled, x)) for x in (outputs, references))
+    if n_garbled >= _FEWEST_MARKED > n_others:
+        so = "were UTF-8 that was read in another encoding, such as 'Ã¶' for 'ö'. Read it as UTF-8"
+        yield Caution(f"{n_garbled} of the first {n} outputs of {name} {so}.", "texts")
+
+
+def _shared_beginning(texts: Sequence[str], step: int) -> str:
+    """Return the characters with which most texts begin, read backwards if `step` is -1."""
+    ordered = sorted(text.strip()[::step] for text in texts)
+    n_left = round((1 - _FRAMED) / 2 * len(ordered))
+    both = zip(ordered[n_left], ordered[-1 - n_left], strict=False)
+    return "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+
+
+def _is_numbered(text: str, i: int) -> bool:
+    """Return whether a text begins with the number of its line, from 0 or 1 on."""
+    number = _NUMBER.match(text)
+    return number is not None and int(number[1]) in (i, i + 1)
+
+
+def _is_garbled(text: str) -> bool:
+    """Return whether the characters of a text were the bytes of UTF-8."""
+    for encoding in () if text.isascii() else ("latin-1", "cp1252"):
+        with suppress(UnicodeError):
+            return text.encode(encoding).decode("utf-8") != text
+    return False
 
 
 def _said_of_scripts(metric: Metric, language: str, texts: Sequence[str]) -> Iterator[Caution]:
@@ -314,8 +373,8 @@ def _header_of(texts: Texts) -> list[str]:
 
 def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str]:
     """Yield cautions about references: tabs, and empty ones beside others."""
-    tabs = min(text.count("\t") for text in streams[0] if text is not None)
-    if tabs:
+    if all("\t" in text for text in streams[0] if text is not None):
+        tabs = min(text.count("\t") for text in streams[0] if text is not None)
         yield (
             f"Every reference has a tab. If tabs separate {tabs + 1} references, give --num-refs "
             f"{tabs + 1} (in Python, a list of {tabs + 1} strings)."
@@ -358,6 +417,12 @@ def _said_of_outputs(name: str, seen: Marks, expected: Marks, metric: Metric) ->
                 f"{end}, but {metric.name} expects text that is not tokenised. Detokenise it.",
                 "texts",
             )
+    elif expected.spaced >= expected.many:
+        yield Caution(
+            f"{expected.spaced:,} of {seen.n:,} references end in ' .', as tokenised text does, "
+            f"but the outputs of {name} do not. Detokenise the references.",
+            "texts",
+        )
     if seen.pieces >= seen.many and expected.pieces < expected.many:
         yield Caution(
             f"{seen.pieces:,} {outputs} contain subwords ('@@ ' or '▁'), but the references do "

@@ -141,7 +141,7 @@ def tokenised(texts, n):
 
 
 @pytest.mark.parametrize(("n", "metric", "both", "said"), [
-    (4, "bleu", 40, ""),
+    (4, "bleu", 0, ""),
     (5, "bleu", 0, "but the references do not. Detokenise them"),
     (40, "bleu", 40, "but BLEU expects text that is not tokenised. Detokenise it"),
     (40, es.BLEU(tokenize="none"), 40, ""),
@@ -153,6 +153,34 @@ def test_tokenised_outputs_are_told_by_their_ends(n, metric, both, said):
     found = said_of(tokenised(ENGLISH, n), tokenised(ENGLISH, both), metric)
     assert len(found) == bool(said)
     assert not said or (f"{n} of 40 outputs of A end in ' .'" in found[0] and said in found[0])
+
+
+def test_tokenised_references_are_told_beside_other_outputs():
+    (said,) = said_of(tokenised(ENGLISH, 4), tokenised(ENGLISH, 40))
+    assert said == (
+        "Caution: 40 of 40 references end in ' .', as tokenised text does, but the outputs of A do "
+        "not. Detokenise the references."
+    )
+
+
+@pytest.mark.parametrize(("done", "change"), [
+    ("begin with 'Übersetzung:'", lambda i, text: f"Übersetzung: {text}"),
+    ("begin with '-'", lambda i, text: f"- {text}"),
+    ("begin with the number of their line", lambda i, text: f"{i + 1}. {text}"),
+    ("end with '</s>'", lambda i, text: f"{text} </s>"),
+    ("UTF-8 that was read in another encoding", lambda i, text: text.encode().decode("cp1252")),
+])  # fmt: skip
+def test_what_is_done_to_every_output_is_said_unless_the_references_have_it_as_well(
+    done, change, sample
+):
+    accents = ["ö" * (i % 3) for i in range(480)]
+    references = [entry[0] + x for entry, x in zip(sample.references, accents, strict=True)]
+    outputs = [*map("".join, zip(sample.systems["baseline"], accents, strict=True))]
+    assert not said_of(outputs, references)
+    changed = [[change(i, text) for i, text in enumerate(side)] for side in (outputs, references)]
+    (said,) = said_of(changed[0], references)
+    assert done in said
+    assert not said_of(*changed)
 
 
 def test_of_many_outputs_a_hundred_tokenised_ones_are_enough():
