@@ -142,6 +142,8 @@ def lacking_unlike(
     """
     shares = [n / max(size, 1) for n, size in zip(lacking, sizes, strict=True)]
     most, least = shares.index(max(shares)), shares.index(min(shares))
+    if shares[most] == shares[least]:
+        return ""
     share = sizes[most] / max(sizes[most] + sizes[least], 1)
     pvalue = exact_mcnemar(lacking[most] - both, lacking[least] - both, share)
     if pvalue > _UNLIKE:
