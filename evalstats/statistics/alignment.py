@@ -17,7 +17,7 @@ from evalstats.results.records import Caution
 #: Fewer segments show nothing.
 _FEWEST = 8
 #: Segments to examine, and segments to examine if these look shifted.
-_FIRST, _THEN = 64, 1024
+_FIRST, _THEN = 48, 1024
 #: How far references are to which an output may belong.
 _OFFSETS = (-1, 1, -2, 2)
 #: An output that shares so many words with its reference (Dice, 1945) belongs to it. It belongs to
@@ -29,8 +29,9 @@ _SUSPECT, _ENOUGH, _SHARE = 2, 5, 0.02
 #: If fewer than this share of outputs belong to their own references, so many outputs are looked
 #: for among so many references. At least so many, of so many words, must share so many words.
 _FEW, _SOUGHT, _AMONG, _LEAST, _LONG, _ALIKE = 0.25, 32, 8192, 8, 3, 0.4
-#: Texts with longer words, on average, have no spaces between words; so many letters are enough.
-_LONGEST_WORDS, _LETTERS = 12, 40
+#: If so many texts have longer words, on average, there are no spaces between words. Then so many
+#: letters are enough.
+_FEW_TEXTS, _LONGEST_WORDS, _LETTERS = 10, 12, 30
 
 Words = frozenset[str]
 
@@ -53,8 +54,9 @@ class Gold:
     def __init__(self, n: int, texts: Callable[[int], Iterable[str | None]]) -> None:
         self.n, self._texts, self._known = n, texts, dict[int, list[Words]]()
         sample = [text for i in sampled(n, _FIRST) for text in texts(i) if text]
-        n_words = sum(len(text.split()) for text in sample)
-        self._is_spaced = sum(map(len, sample)) <= _LONGEST_WORDS * n_words
+        few = sample[:_FEW_TEXTS]
+        n_words = sum(len(text.split()) for text in few)
+        self._is_spaced = sum(map(len, few)) <= _LONGEST_WORDS * n_words
         # Labels and phrases that repeat show nothing.
         self._usual = {text for text, times in Counter(sample).items() if times > 1}
 

@@ -251,13 +251,16 @@ KEPT = np.dtype([("references", np.uint32), ("output", np.uint32), ("bits", np.u
 #: reference is to which the output belongs.
 _FOREIGN, _EQUAL = 1 << 2 * _BITS, 2 << 2 * _BITS
 _OFFSETS = {0: 4 << 2 * _BITS, -1: 8 << 2 * _BITS, 1: 16 << 2 * _BITS}
+#: In a batch, so many outputs are compared with references near by, or one in so many.
+_LEAST_NEAR, _ONE_IN = 2, 10
 #: Texts that are kept to tell how a tokenizer reads them.
 _FEW = 20
 
 
 def kept_of(outputs: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[Any]:
     """Return the records of texts, `(N,)`, from which `kept_cautions` makes cautions later."""
-    rows, near = [], places_near(outputs, Gold(len(outputs), references.__getitem__))
+    rows, n = [], len(outputs)
+    near = places_near(outputs, Gold(n, references.__getitem__), max(_LEAST_NEAR, n // _ONE_IN))
     for i, (output, texts) in enumerate(zip(outputs, references, strict=True)):
         j = near.get(i)
         bits = 0 if j is None else _OFFSETS.get(j - i, 0)
