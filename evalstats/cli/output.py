@@ -181,7 +181,7 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
         if path == STANDARD:
             asked, of_suffix = asked or "text", None
         if asked and of_suffix not in (None, asked):
-            raise InputError(f"-o {path} is written as {of_suffix}, but -f asks for {asked}")
+            raise InputError(f"-o {path} would be written as {of_suffix}, but -f is {asked}")
         form = asked or of_suffix
         if not form:
             known = " ".join(SUFFIXES)

@@ -744,7 +744,7 @@ def of_pair(
         return fitting[0]
     if len(fitting) > 1:
         raise InputError(
-            f"is missing; choose one of {len(fitting)} pairs, {known}",
+            f"is missing; choose one of these {len(fitting)} pairs: {known}",
             argument="baseline",
         )
     turned = [d for d in rows if (d.system, d.baseline) == (baseline, system)]

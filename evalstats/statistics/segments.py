@@ -745,7 +745,7 @@ def summed_within(values: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[Any]
         kind = np.int64 if largest < 2**63 else np.uint64
         # Sums of floats are rounded, so the limit is slightly below the overflow.
         if largest >= 2**64 or (kind is np.uint64 and np.any(values < 0)):
-            raise InputError("values are too large: sums within groups do not fit 64 bits")
+            raise InputError("values are too large: sums within groups do not fit into 64 bits")
     summed = np.zeros((len(values), int(codes.max()) + 1, values.shape[2]), dtype=kind)
     for block, rows in zip(summed, values, strict=True):
         np.add.at(block, codes, rows.astype(kind))

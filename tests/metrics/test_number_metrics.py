@@ -230,8 +230,8 @@ def test_statistics_that_cannot_be(metric, row, message):
     (es.Confusion, ([0, 1], "macro-f1", None, True, True), "cannot both be"),
     (es.Correlation, ("spearman",), "Only Pearson's .* is a function of sums"),
     (es.Correlation, ("pearson", 3), "centre must be two numbers, got 3"),
-    (es.pass_at_k, (5, [6], 1), r"c\[0\] must be at most n, got 6 right of 5"),
-    (es.pass_at_k, ([5, 2], [1, 1], 3), "at least k: problem 1 has 2 answers"),
+    (es.pass_at_k, (5, [6], 1), r"c\[0\] must be at most n, got 6 right answers of 5"),
+    (es.pass_at_k, ([5, 2], [1, 1], 3), "at least k, but problem 1 has 2 answers"),
     (es.Monitor, (None, es.Confusion([0, 1], "mcc")), "references is None, but MCC requires one"),
 )
 def test_parameters_that_do_not_fit(kind, arguments):

@@ -104,7 +104,7 @@ def test_a_difference_prints_as_a_sentence():
 def test_what_is_not_there_is_said_to_be_missing(key, message):
     refuses(message.partition("|")[0], PAIRS.__getitem__, key)
     refuses(message, ESTIMATES.__getitem__, key)
-    refuses("baseline is missing; choose one of 2 pairs", PAIRS.__getitem__, ("COMET", "c"))
+    refuses("baseline is missing; choose one of these 2 pairs", PAIRS.__getitem__, ("COMET", "c"))
     said = "there is no difference of 'c' from 'a'; available: 'a' from 'b'; "
     refuses(said, BASED.difference, "errors", "c", "a")
     refuses("metric must be one of COMET, errors; got 'BLEU'", BASED.difference, "BLEU")
