@@ -48,7 +48,15 @@ from evalstats.logs.missing import (
     without_twins,
 )
 from evalstats.logs.pivot import Pivot, epochs_of, pivots_of, usual_epochs
-from evalstats.logs.reading import Logs, OneLog, distinguished, places_of, read_several, told_apart
+from evalstats.logs.reading import (
+    Logs,
+    OneLog,
+    distinguished,
+    of_runs,
+    places_of,
+    read_several,
+    told_apart,
+)
 from evalstats.logs.rows import Key, Rows, as_directions, check_patterns, matches, natural
 from evalstats.logs.sources import without_suffix
 from evalstats.metrics import Mean, Ratio
@@ -310,7 +318,7 @@ def joined(
             how |= {"task": task, "metric": column, "systems": systems}
         source = human if column is None else logs
         people = joined(source, columns=columns, epochs="mean", **how).tasks
-    read = distinguished(_without(read, column))
+    read = distinguished(of_runs(_without(read, column)))
     read = told_apart(read) if called_apart else read
     read = [log.directed(is_higher).counting(missing) for log in read]
     ways = epochs_of(read[0].epochs if epochs is None else epochs)

@@ -441,10 +441,15 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
         firsts = ", ".join(f"{part.items.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
         what = f"no item is in the logs of all systems; the first ids are {firsts}"
         what += _written_otherwise(*(part.items.ids for part in pivot.parts[:2]))
+        if any(_SHARD.search(part.rows.system) for part in pivot.parts):
+            how = "join the files of each system, or give them one name"
+            raise InputError(f"{pivot.key}: {what}. If these are parts of one test set, {how}.")
         raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
     return is_asked
 
 
+#: Names of files with a part of the items.
+_SHARD = re.compile(r"(?i)(shard|part|chunk|split|slice)[-_. ]?\d")
 #: Blanks, and zeros in front of a number.
 _BLANKS_AND_ZEROS = re.compile(r"\s+|(?<!\d)0+(?=\d)")
 

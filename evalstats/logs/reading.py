@@ -19,7 +19,7 @@ from evalstats.logs.formats import FORMATS, arenas, tables
 from evalstats.logs.formats.roles import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.pivot import as_trials
-from evalstats.logs.rows import Items, Key, Rows, as_directions, check_patterns, matches
+from evalstats.logs.rows import Items, Key, Rows, as_directions, check_patterns, matches, natural
 from evalstats.logs.sources import Source, differing, readable, without_suffix
 from evalstats.metrics import Mean
 from evalstats.metrics.directions import direction
@@ -268,10 +268,11 @@ def as_runs(logs: Sequence[Log]) -> Log:
     return replace(logs[0], rows=tuple(rows), group_scores={}, skipped=())
 
 
-def _run_after_run(parts: Sequence[Rows]) -> Rows:
+def _run_after_run(parts: Sequence[Rows], *, are_runs: bool = True) -> Rows:
     """Return the rows of several runs on one task as one, with the numbers of the runs."""
     first, all_items = parts[0], [part.items for part in parts]
     sizes = [len(items.ids) for items in all_items]
+    have_common = len(set().union(*(items.ids for items in all_items))) < sum(sizes)
 
     def together(of_runs: Sequence[Mapping[str, tuple[str, ...]]]) -> dict[str, list[str]]:
         shared = [name for name in of_runs[0] if all(name in known for known in of_runs)]
@@ -281,7 +282,8 @@ def _run_after_run(parts: Sequence[Rows]) -> Rows:
         first.path,
         [name for items in all_items for name in items.ids],
         together([items.labels for items in all_items]),
-        np.repeat(range(len(parts)), sizes).tolist(),
+        # Parts without a common item are one run.
+        np.repeat(range(len(parts)), sizes).tolist() if have_common else (),
         together([items.texts for items in all_items]),
         first.items.paths,
     )
@@ -291,13 +293,34 @@ def _run_after_run(parts: Sequence[Rows]) -> Rows:
     is_failed = np.concatenate(marks)[items.order]
     return replace(
         first,
-        items=replace(items, are_runs=True),
+        items=replace(items, are_runs=are_runs),
         values=np.concatenate([part.values for part in parts])[items.order],
         reported=None,
         lacking="; ".join(dict.fromkeys(part.lacking for part in parts if part.lacking)),
         is_failed=is_failed if np.any(is_failed) else None,
         failed="; ".join(part.failed for part in parts if part.failed),
+        is_absent=None,
+        run="",
     )
+
+
+def of_runs(logs: list[Log]) -> list[Log]:
+    """Return logs; the rows of a system in several tables are its runs, if a column numbers them.
+
+    For example one table per seed, each with the columns `model` and `seed`.
+    """
+    parts: dict[tuple[str, Key], list[Rows]] = defaultdict(list)
+    for one in chain.from_iterable(log.rows for log in logs):
+        parts[one.system, one.key].append(one.without_absent(keep_items=False))
+    whole: dict[tuple[str, Key], Rows] = {}
+    for place, rows in parts.items():
+        runs = {one.run for one in rows if not one.is_column}
+        if 1 < len(rows) == len(runs) and "" not in runs:
+            rows.sort(key=lambda one: natural(one.run))
+            whole[place] = _run_after_run(rows, are_runs=rows[0].items.are_runs)
+    rest = [log.less(lambda one: (one.system, one.key) in whole) for log in logs]
+    rest[0] = replace(rest[0], rows=(*rest[0].rows, *whole.values()))
+    return [log for log in rest if log.rows]
 
 
 def of_metrics(logs: list[Log]) -> list[Log]:

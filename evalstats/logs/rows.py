@@ -258,7 +258,8 @@ class Rows:
     marks answers without a score, for example after an error, which are 0, as in their harness;
     `failed` is their number and reason: "2 trials ended with an error". `is_column` is whether the
     system is a column of scores, which may also be a metric. `called` are the names of an item and
-    of a task.
+    of a task. `run` is the name of the run, or of the trial, if a column has it and all rows of the
+    system have the same one.
     """
 
     key: Key
@@ -277,6 +278,7 @@ class Rows:
     failed: str = ""
     is_column: bool = False
     called: Called = ("item", "task")
+    run: str = ""
 
     @property
     def is_gone(self) -> NDArray[np.bool_]:

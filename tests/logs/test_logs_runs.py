@@ -1,5 +1,7 @@
 """Columns of seeds and runs are runs of a system; epochs, trials and repeats are averaged."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -226,6 +228,41 @@ def test_a_log_for_each_run_is_as_one_table_with_a_column_of_runs(tmp_path, caps
         assert main(call) == 0
         texts.append(capsys.readouterr().out)
     assert texts[0] == texts[1]
+
+
+@cases("seed", "trial")
+@pytest.mark.parametrize("by", [("seed",), ("model", "seed")])
+def test_a_file_for_each_seed_is_as_one_table_of_all(called, by, tmp_path):
+    """Defect: the columns were not used, so that each seed of each model was a system."""
+    rows, files = frame(called=called), {}
+    for row in rows:
+        name = "_".join(str(row[called if word == "seed" else word]) for word in by)
+        files.setdefault(name, []).append(json.dumps(row))
+    paths = [tmp_path / f"{name}.jsonl" for name in files]
+    for path, lines in zip(paths, files.values(), strict=True):
+        path.write_text("\n".join(lines))
+    options = {"n_resamples": 99}
+    assert list(es.compare_logs(paths, **options)) == list(es.compare_logs(rows, **options))
+    # If two files have the same seed, their systems are not the same.
+    twice = tmp_path / "old" / paths[0].name
+    twice.parent.mkdir()
+    twice.write_text(paths[0].read_text())
+    assert len(es.estimate_logs([paths[0], twice])) == (4 if by == ("seed",) else 2)
+
+
+def test_files_with_a_part_of_the_items_each_are_joined_under_one_name(tmp_path):
+    """Defect: the message on them offered to compare them as unpaired systems."""
+    rows, logs = frame(runs=(1, 1)), {}
+    for row in rows:
+        path = tmp_path / f"{row.pop('model')}_shard{row['item'] // 30}.jsonl"
+        with path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        logs.setdefault(path.name[0], dict.fromkeys([])).setdefault(path)
+    given = {name: list(paths) for name, paths in logs.items()}
+    whole = es.compare_logs(frame(runs=(1, 1)), n_resamples=99)
+    assert list(es.compare_logs(given, n_resamples=99)) == list(whole)
+    said = r"parts of one test set, join the files of each system, or give them one name\.$"
+    refuses(said, es.compare_logs, [path for paths in given.values() for path in paths])
 
 
 def test_logs_that_are_no_runs_of_one_system_are_refused(tmp_path):

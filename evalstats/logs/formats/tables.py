@@ -43,6 +43,7 @@ from evalstats.logs.rows import (
 from evalstats.logs.sources import MOST_LINE, Source, json_lines, text_blocks, without_suffix
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.metrics.directions import direction
+from evalstats.results.records import only
 from evalstats.text.references import listed_texts, table_columns
 
 #: Values for missing scores, and for yes and no.
@@ -743,7 +744,14 @@ def _rows(
                 is_directed=is_directed,
                 is_column=scores.are_systems and roles.metric is None and not roles.named,
                 called=(unit if unit != part else "item", part),
+                run=_run_of(table, roles, rows.values()),
             )
+
+
+def _run_of(table: Columns, roles: Roles, rows: Iterable[int]) -> str:
+    """Return the run, or the trial, that all rows of a system have, or ""."""
+    column = roles.run or roles.epoch
+    return "" if column is None else only(as_names([table.cells[column][i] for i in rows]), "")
 
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
