@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from shlex import quote
@@ -297,6 +297,7 @@ def _help(name: str, headings: Mapping[str, Sequence[Option]], everything: bool)
     return "\n".join([*lines, ""])
 
 
+@cache
 def metric_options(command: str) -> list[Option]:
     """Return an option for each field of each metric; most are rare, in some commands all."""
     listed = []

@@ -6,6 +6,7 @@ lines for each mutant: a promise, a text of the file that occurs once, and what 
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ class Mutant(NamedTuple):
     tests: tuple[str, ...]
 
 
+@cache
 def file_of(test: str) -> str:
     """Return the file of tests with a name: "tests/analysis/test_margins.py" for "margins"."""
     (path,) = ROOT.glob(f"tests/**/test_{test}.py")
