@@ -333,7 +333,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     for path, lines in zip(options.input, systems.values(), strict=True):
         if len(lines) != n_segments:
             raise InputError(
-                f"{path} has {counted(len(lines), 'line')} but the references have {n_segments}; "
+                f"{path} has {counted(len(lines), 'line')} but the references have {n_segments:,}; "
                 "does one of them have a heading, or a blank line at the end?"
             )
     as_names(names)

@@ -296,7 +296,7 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
         said += " The interval is for this difference only, but p is adjusted for all of them."
     if d.verdict == "cannot tell":
         units = plural(c.estimates[0].unit)
-        said += f" Too few {units} differ, or there are too few resamples, to find any evidence."
+        said += f" With so few {units} or resamples, p cannot be small enough."
     elif size:
         said += (
             f" With this test set, a true difference of {tabular.number(size, _places(c, d))} in "

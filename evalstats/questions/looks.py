@@ -220,9 +220,9 @@ class Look(Record):
         if self.left is None or self.chance is None:
             return f"no decision after {items}{waits}. The test has no planned end"
         said = (
-            f"no decision yet{waits}. {counted(self.left, self.unit)} are missing. If they are "
-            f"like the ones so far, the last look would pass {min(100 * self.chance, 99):.0f}% of "
-            "the time"
+            f"no decision yet{waits}. {counted(self.left, self.unit)} are still to come. If they "
+            f"are like the ones so far, the last look would pass {min(100 * self.chance, 99):.0f}% "
+            "of the time"
         )
         return f"{said}. It will probably not pass" if self.hopeless else said
 

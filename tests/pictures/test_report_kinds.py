@@ -176,7 +176,7 @@ def test_looks_have_a_finding_and_a_figure():
     waits = test.look(new[:60], old[:60])
     assert waits.verdict == "go on"
     (found,) = test.result._findings()
-    assert "go on. No decision yet. 340 segments are missing. If" in found.said
+    assert "go on. No decision yet. 340 segments are still to come. If" in found.said
     assert found.kind == "open"
     look = test.look(new[:200], old[:200])
     (found,) = test.result._findings()

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from evalstats.pictures.figures import Panels
     from evalstats.pictures.marks import Curve
 
+#: The cell of a number that does not exist.
+_NO_NUMBER = "unreachable"
 #: The most pairs shown; the ones with the largest least differences.
 _MOST_PAIRS = 10
 #: Columns of tables and their fields; some only if a difference was given.
@@ -536,8 +538,12 @@ def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
     """Return the text of a field, or the interval of two fields."""
     written = []
     for value in (row[key] for key in keys):
-        other = "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-        written.append(tabular.number(value, decimals) if isinstance(value, float) else other)
+        if isinstance(value, float):
+            written.append(tabular.number(value, decimals))
+        elif value is None:
+            written.append(_NO_NUMBER)
+        else:
+            written.append(f"{value:,}" if isinstance(value, int) else str(value))
     return written[0] if len(written) == 1 else f"[{', '.join(written)}]"
 
 
@@ -595,7 +601,10 @@ def assumptions(
             "uncertainty of this share."
         )
     if any(p.minimum is None for p in result):
-        yield f'"none" means that no difference can be found with so few {units} and this power.'
+        yield (
+            f'"{_NO_NUMBER}" means that no difference can be found with so few {units} and this '
+            "power."
+        )
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
         yield (
             f"Runs vary so much that with {result.n_runs} per system, a difference of "
