@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.design import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
-from evalstats.checks import integer, meant
+from evalstats.checks import integer, meant, shown
 from evalstats.cli.flags import flag_of, names_of
 from evalstats.cli.output import STANDARD
 from evalstats.cli.parser import METRIC_OPTIONS, metrics_of
@@ -362,6 +362,13 @@ class Labels(list[str]):
         blank = next((i for i, label in enumerate(self, 1) if not label), None)
         if blank is not None:
             raise InputError(f"{path}, line {blank} is blank; every segment requires a label")
+        n_cells = [{line.count(mark) for line in self} for mark in ",;\t"]
+        if len(set(self)) == len(self) > 1 and any(len(n) == 1 and max(n) > 0 for n in n_cells):
+            raise InputError(
+                f"{path} looks like a table, since its lines all differ and have several cells, "
+                f"such as {shown(self[0], 40)}. Pass a file with one label per line, in the order "
+                "of the items, or add the labels to the table of scores as a column."
+            )
         stem, *suffixes = Path(path).name.split(".")
         # Files of mt-metrics-eval are named after the languages: en-cs.docs.
         stem = "documents" if "docs" in suffixes else stem

@@ -24,6 +24,7 @@ from evalstats.logs.rows import ITEM, TARGET, Items, Key, Rows, natural_order
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
 from evalstats.metrics.ratios import MeanOfRuns
 from evalstats.results.records import counted, only
+from evalstats.statistics.guards import may_be_of_wholes
 from evalstats.statistics.segments import SegmentStatistics, check_count
 
 #: Names in a log for one score made from all answers to an item.
@@ -452,13 +453,17 @@ def shared_labels(parts: Sequence[ItemScores]) -> dict[str, list[str]]:
             unlike = [
                 item for item, value in of_item.items() if known.setdefault(item, value) != value
             ]
+            if unlike and may_be_of_wholes(name):
+                known.clear()
+                break
             if unlike and not (name == ITEM and _have_other_prompts(parts)):
                 raise InputError(
                     f"{part.rows.key}: {len(unlike)} of {len(of_item)} items differ: {name} of "
                     f"item {unlike[0]!r} is {shown(known[unlike[0]])}, but "
                     f"{shown(of_item[unlike[0]])} for {part.rows.system}"
                 )
-        by_item[name] = [known[item] for item in ids]
+        if known:
+            by_item[name] = [known[item] for item in ids]
     return by_item
 
 

@@ -445,16 +445,32 @@ _WHOLES = re.compile(
     r"(document|doc|passage|dialog|dialogue|conversation|conv|chat|thread|session|article|story|"
     r"paragraph|page|call|meeting|interview|cluster)(name|id|s)?"
 )
+#: Names of labels of wholes, or of a few kinds of items.
+_MAYBE_WHOLES = re.compile(
+    r"(repo|repository|user|author|speaker|patient|customer|ticket|book|chapter|video|(source)?file|"
+    r"url)(name|id|s)?"
+)
+#: Below this number such labels may be kinds, and above this share of the items most are alone.
+_FEWEST_WHOLES, _MOST_WHOLES = 20, 0.9
+
+
+def may_be_of_wholes(name: str) -> bool:
+    """Return whether a label may be of wholes, or of something else: `user`, `file`, `repo`."""
+    return _MAYBE_WHOLES.fullmatch(plain(name)) is not None
 
 
 def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
     """Return a caution if items are parts of documents by their labels, but no groups are given.
 
-    Not if each item has its own label, or if all have the same.
+    Not if each item has its own label, or if all have the same. A label such as `file` may also be
+    a kind of items, so it needs 20 values, with several items each.
     """
     for name, cells in labels.items():
         n, n_wholes, called = len(cells), len(set(cells)), name.rpartition(".")[2]
-        if _WHOLES.fullmatch(plain(called)) and 1 < n_wholes < n:
+        are_wholes = _WHOLES.fullmatch(plain(called)) and 1 < n_wholes < n
+        if may_be_of_wholes(called):
+            are_wholes = _FEWEST_WHOLES <= n_wholes <= _MOST_WHOLES * n
+        if are_wholes:
             return [
                 Caution(
                     f"{n:,} {plural(unit)} come from {n_wholes:,} {plural(called)} but count as "

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from evalstats.checks import meant, plain
 from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import named_choices
+from evalstats.statistics.guards import may_be_of_wholes
 
 #: Names of columns, letters and digits only, by role: alternatives, preferred first.
 _ROLES: dict[str, tuple[str, ...]] = {
@@ -123,6 +124,7 @@ def roles_of(
     like_labels = [
         *(name for name in simple if simple[name] in wanted),
         *(name for word in GROUPS.split() for name in simple if simple[name] == word),
+        *(name for name in simple if may_be_of_wholes(name)),
         *(name for name in simple if simple[name].endswith("hash")),
     ]
     grouped = [name for name, role in named.items() if role == "label"]

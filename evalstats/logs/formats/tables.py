@@ -44,6 +44,7 @@ from evalstats.logs.sources import MOST_LINE, Source, json_lines, text_blocks, w
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.metrics.directions import direction
 from evalstats.results.records import only
+from evalstats.statistics.guards import may_be_of_wholes
 from evalstats.text.references import listed_texts, table_columns
 
 #: Values for missing scores, and for yes and no.
@@ -505,10 +506,10 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     metrics = _names(table, roles.metric, "metric", "score" if are_systems else "")
     parts = _names(table, roles.task, "task"), _names(table, roles.filter, "filter")
     keys: list[Names] = list(zip(*parts, systems, metrics, strict=True))
-    labels = _labels(table, roles, wanted)
     # Rows without names are numbered from 1.
     rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
+    labels = _labels(table, roles, wanted, list(zip(*parts, segments, strict=True)))
     for row in (0, -1):
         if _SUMMARY.fullmatch(plain(segments[row])) and len(set(segments)) > _FEWEST_ROWS:
             raise InputError(
@@ -583,6 +584,8 @@ def _is_wide(table: Columns, roles: Roles) -> bool:
     """
     columns = [*roles.others, *chain.from_iterable(roles.score.values())]
     if roles.system is not None or roles.metric is not None or not columns:
+        return False
+    if any(map(may_be_of_wholes, roles.labels)):
         return False
     for column in columns:
         numbers, bad = as_floats(table.cells[column])
@@ -775,10 +778,20 @@ def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
     return kind(called, higher_is_better=higher is not False), higher is not None
 
 
-def _labels(table: Columns, roles: Roles, wanted: Wanted) -> dict[str, list[str]]:
-    """Return the labels of all rows; texts of items are hashed: source_hash."""
+def _labels(
+    table: Columns, roles: Roles, wanted: Wanted, items: Sequence[object]
+) -> dict[str, list[str]]:
+    """Return the labels of all rows; texts of items are hashed: source_hash.
+
+    A column that may be a label, or belong to the answers, is one if each item has one value.
+    """
     asked_for = {plain(name): name for name in wanted.labels}
     labels = {asked_for.get(plain(c), c): as_names(table.cells[c]) for c in roles.labels}
+    n_items = len(set(items))
+    for column in filter(may_be_of_wholes, list(labels)):
+        is_asked = plain(column) in asked_for or column in wanted.columns
+        if not is_asked and len(set(zip(items, labels[column], strict=True))) > n_items:
+            del labels[column]
     for column in roles.hashed:
         texts = as_names(table.cells[column])
         hashes = {text: fingerprint(text) for text in dict.fromkeys(texts)}
