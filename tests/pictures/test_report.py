@@ -273,7 +273,9 @@ def test_only_a_claim_over_few_groups_has_their_mark():
     ):
         given = marks | {"A": marks["A"] + gap}
         found = es.compare(given, metrics=es.Mean("m"), groups=np.arange(60) // 6, n_resamples=99)
-        assert found._findings()[0].lines[0].startswith(said)
+        (line,) = found._findings()[0].lines
+        assert line.startswith(said)
+        assert ("†" in line) == ("†" in said)
 
 
 def test_ranks_plans_and_scores_have_findings(sample):
