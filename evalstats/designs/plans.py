@@ -474,7 +474,7 @@ def plan(
     (100, 131)
     >>> part = [new[i] if i in plan.items else None for i in range(400)]
     >>> print(es.compare(plan.data({"a": a, "new": part})).notes[0])
-    solved: new was run on 100 of 400 segments; its difference is as precise as with 132 (...).
+    solved: new was run on 100 of 400 segments. Its difference is as precise as with 132 ...
     """
     how = choice(how, WAYS, "how")
     is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")

@@ -131,8 +131,8 @@ def check_kept_by(key: object, monitor: Monitor) -> None:
     >>> check_kept_by("chrf2_best_step", Monitor(["a", "b"], "chrf"))
     Traceback (most recent call last):
     ...
-    evalstats.errors.InputError: checkpoints cannot be kept by 'chrf2_best_step', which is not
-    logged; its name is 'chrf_best_step'
+    evalstats.errors.InputError: checkpoints cannot be selected by 'chrf2_best_step', which is not
+    logged; use 'chrf_best_step'
     """
     name, printed = log_name(monitor.metric.name), monitor.metric.name.lower()
     if isinstance(key, str) and printed in key and log_name(printed) != printed:

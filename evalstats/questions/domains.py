@@ -509,7 +509,7 @@ def joint_claim(
     >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
     >>> result = es.compare(pair, sample.references, ["bleu", "chrf"], n_resamples=999)
     >>> print(result.joint("clearly-better", "baseline"))
-    clearly-better is better than baseline under each of BLEU, chrF2 at 0.05: one-sided p ...
+    clearly-better is better than baseline under each of BLEU, chrF2 at level 0.05: ...
     """
     baseline = comparison.baseline if baseline is None else baseline
     names = [task] if task is None or isinstance(task, str) else task

@@ -120,7 +120,7 @@ def decide(evidence: Evidence) -> tuple[str, str]:
     >>> from evalstats.results.records import Caution
     >>> caution = Caution("20 of 200 items are left out.", "missing")
     >>> verdict, why = decide(Evidence(passed=0.01, failed=0.99, level=0.05, notes=[caution]))
-    >>> verdict, why.split(";")[0]
+    >>> verdict, why.split(".")[0]
     ('undecided', '20 of 200 items are left out')
     """
     passed, failed, level = evidence.passed, evidence.failed, evidence.level

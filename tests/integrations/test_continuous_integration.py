@@ -86,7 +86,7 @@ def ran(script):
 def test_a_pull_request_has_a_summary_a_comment_and_files(here, outputs, code, verdict):
     if outputs == "worse":
         lines = (here / "old.txt").read_text(encoding="utf-8").splitlines()
-        worse = "".join(f"{line.rpartition(' ')[0]} so\n" for line in lines)
+        worse = "".join(f"{line.rpartition(' ')[0]} {i}\n" for i, line in enumerate(lines))
         (here / "new.txt").write_text(worse, encoding="utf-8")
     steps = list(scripts(GITHUB, "run"))
     assert [step.split()[0] for step in steps] == ["pip", "python", "evalstats", "cat", "gh"]
