@@ -259,3 +259,32 @@ def test_a_number_of_ratings_is_not_taken_for_scores_beside_others(counts, read)
     # Alone, or if it is asked for, it is read.
     alone = read(text_of([row[:2] + row[4:] for row in rows], ["system", "item", counts]))
     assert {one.key.metric for one in alone.rows} == {counts}
+
+
+def test_a_column_of_samples_numbers_the_answers_to_tasks(read):
+    """Defect: HumanEval's samples were the items, and its tasks were left out."""
+    cells = [(f"t{t}", s, k, (t + k) % 3 > 0) for t in range(9) for s in "AB" for k in range(4)]
+    log = read(text_of(cells, ["task_id", "model", "sample_id", "passed"]))
+    assert [(len(set(one.items.ids)), len(one.items.ids)) for one in log.rows] == [(9, 36)] * 2
+    other = text_of(cells, ["segment", "model", "epoch", "passed"])
+    (table,), (same,) = (one.tables.values() for one in (log, read(other)))
+    assert np.array_equal(table.values, same.values)
+    # A sample of one task is an item, and so is one that the caller names.
+    apart = [(t, s, f"{t}.{k}", x) for t, s, k, x in cells]
+    log = read(text_of(apart, ["task_id", "model", "sample_id", "passed"]))
+    assert len(set(log.rows[0].items.ids)) == 36
+    text = text_of([row for row in cells if row[0] == "t1"], ["task_id", "model", "sample_id", "x"])
+    assert len(set(read(text, columns={"sample_id": "segment"}).rows[0].items.ids)) == 4
+
+
+@cases("hex", "number")
+def test_a_run_of_each_row_is_a_trial(kind, read):
+    """Defect: ids such as 228304a2 were refused, and a seed of each answer was a run of all."""
+    cells = [(i * 7 if kind == "number" else f"{i * 7919:08x}", f"t{i // 3}", i % 2)
+             for i in range(60)]  # fmt: skip
+    log = read(text_of(cells, ["run_id", "id", "passed"]))
+    assert not log.rows[0].items.are_runs
+    assert len(log.rows[0].items.epochs) == 60
+    (found,) = es.estimate_logs(log, epochs="pass^3")
+    assert found.n_segments == 20
+    assert not any("Caution" in note for note in es.estimate_logs(log).notes)

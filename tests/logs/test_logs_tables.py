@@ -230,9 +230,10 @@ def test_runs_and_seeds_are_epochs_where_segments_have_several_scores(read, name
     once = [[s, n, "AB".index(s), 0.5 * n] for s in "AB" for n in (1, 2)]
     (table,) = read(text_of(once, header)).tables.values()
     assert table.values[:, :, 0].tolist() == [[0.5, 1.0], [0.5, 1.0]]
-    # Names of runs are names of anything.
+    # Runs may have names; one that is empty is refused.
     texts = [[*row[:2], f"x{row[2]}", row[3]] for row in rows]
-    refuses("has two scores", read, text_of(texts, header))
+    assert dict(read(text_of(texts, header), epochs="runs").tables) == dict(expected.tables)
+    refuses("has two scores", read, text_of([[*texts[0][:2], "", 1], *texts[1:]], header))
     grouped = read(text_of([[*row[:2], row[1] % 2, 1] for row in once], header), labels=name)
     assert grouped.rows[0].items.labels[name] == ("1", "0")
 

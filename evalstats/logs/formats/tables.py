@@ -37,6 +37,7 @@ from evalstats.logs.rows import (
     is_never,
     matches,
     mean_rows,
+    natural,
     noun,
     taken,
 )
@@ -488,6 +489,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     roles = roles_of(table.path, table.cells, wanted.labels, named)
     if _are_items(table, roles, named):
         roles = roles._replace(segment=roles.task, task=None)
+    roles = _with_trials(table, roles, named)
     has_names = roles.segment is not None
     if not has_names and not _is_wide(table, roles):
         raise InputError(
@@ -534,6 +536,26 @@ def _are_items(table: Columns, roles: Roles, named: Container[str]) -> bool:
     columns = (roles.system, roles.metric, roles.filter, roles.task, roles.epoch or roles.run)
     cells = [as_names(table.cells[column]) for column in columns if column is not None]
     return len(set(zip(*cells, strict=True))) == len(table.lines)
+
+
+def _with_trials(table: Columns, roles: Roles, named: Container[str]) -> Roles:
+    """Return roles in which a column of samples numbers the answers to tasks, as in HumanEval.
+
+    It does if a sample occurs in several tasks. And a run that occurs in one row only is a trial.
+    """
+    tasks = [name for name in roles.unused if plain(name) == "taskid"]
+    is_sample = plain(roles.segment) in ("sampleid", "sample") and roles.segment not in named
+    if tasks and is_sample and roles.epoch is None and roles.run is None:
+        samples = as_names(table.cells[str(roles.segment)])
+        pairs = set(zip(samples, as_names(table.cells[tasks[0]]), strict=True))
+        if len(pairs) > len(set(samples)):
+            unused = without(roles.unused, tasks)
+            roles = roles._replace(segment=tasks[0], epoch=roles.segment, unused=unused)
+    if roles.run is not None and roles.run not in named:
+        runs = as_names(table.cells[roles.run])
+        if len(set(runs)) == len(runs):
+            roles = roles._replace(epoch=roles.run, run=None)
+    return roles
 
 
 def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
@@ -611,20 +633,25 @@ def _epochs(table: Columns, column: str | None, named: Container[str]) -> list[l
     Numbers of runs, or seeds, are only used if segments would otherwise have several scores.
     """
     alone = [0] * len(table.lines)
-    is_sure = column is not None and (column in named or plain(column) == "epoch")
-    if column is None or not (is_sure or as_floats(table.cells[column])[1] is None):
+    if column is None:
         return [alone]
-    if is_sure and not any(
-        as_floats([cell])[1] is None for cell in set(map(str, table.cells[column]))
-    ):
-        answers = as_names(table.cells[column])
-        number_of = {name: i for i, name in enumerate(sorted(set(answers)))}
-        return [[number_of[name] for name in answers]]
-    numbers = table.numbers(column)
-    wrong = np.flatnonzero(~((numbers == np.round(numbers)) & (np.abs(numbers) < _MOST_EPOCH)))
-    if len(wrong):
-        raise table.refused(int(wrong[0]), column, "a whole number, the number of the answer")
-    told = [int(number) for number in numbers]
+    is_sure = column in named or plain(column) == "epoch"
+    cells = table.cells[column]
+    are_numbers = as_floats(cells)[1] is None
+    # A few texts among numbers are mistakes.
+    if not are_numbers and 2 * sum(_as_float(cell) is None for cell in cells) > len(cells):
+        if not is_sure and "" in as_names(cells):
+            return [alone]
+        answers = _names(table, column, "run or a trial")
+        number_of = {name: i for i, name in enumerate(sorted(set(answers), key=natural))}
+        told = [number_of[name] for name in answers]
+    else:
+        numbers = table.numbers(column)
+        wrong = ~((numbers == np.round(numbers)) & (np.abs(numbers) < _MOST_EPOCH))
+        if np.any(wrong):
+            expected = "a whole number, the number of the answer"
+            raise table.refused(int(np.flatnonzero(wrong)[0]), column, expected)
+        told = [int(number) for number in numbers]
     return [told] if is_sure else [alone, told]
 
 
