@@ -24,7 +24,7 @@ from tests.agent_logs import (
     tau2_results,
     tau_trials,
 )
-from tests.conftest import WMT
+from tests.conftest import SIGNS, WMT
 from tests.helpers import cases, refuses
 from tests.log_files import refused, written
 from tests.logs import test_logs_formats
@@ -502,7 +502,7 @@ def test_other_files_are_told_all_formats(tmp_path):
         refused(path, re.escape(one.name))
 
 
-@given(st.lists(st.text(max_size=80), min_size=2, max_size=5, unique=True))
+@given(st.lists(st.text(SIGNS, max_size=80), min_size=2, max_size=5, unique=True))
 def test_texts_as_names_can_be_shown_and_stay_apart(texts):
     names = [as_name(text) for text in texts]
     for name in names:

@@ -22,6 +22,7 @@ from evalstats.pictures.report import document, folded_tables, marked
 from evalstats.results.forms import Finding
 from evalstats.results.tabular import printable
 from tests import harness_logs
+from tests.conftest import SIGNS
 from tests.helpers import apart, refuses
 from tests.markup import Markup
 
@@ -354,7 +355,7 @@ def test_documents_have_all_their_texts_and_strata_their_scores():
             assert f"{np.mean(values[place]):.3f}".replace("-", "−") in row
 
 
-printed = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(
+printed = st.text(SIGNS, min_size=1, max_size=12).filter(
     lambda s: s.strip() == s and not any(is_unseen(c) or c.isspace() for c in s)
 )
 names = st.one_of(
@@ -366,7 +367,7 @@ names = st.one_of(
 @example([*"abc", "Findings", "Results", "Notes"], "x")
 @given(
     st.lists(names, min_size=6, max_size=6, unique=True),
-    st.one_of(st.sampled_from(HOSTILE), st.text()),
+    st.one_of(st.sampled_from(HOSTILE), st.text(SIGNS)),
 )
 def test_hostile_names_and_texts_stay_text(names, text):
     a, b, metric, unit, stratum, column = names

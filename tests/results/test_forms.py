@@ -31,6 +31,7 @@ from evalstats.results.estimates import Estimates
 from evalstats.results.notes import close_calls, close_notes
 from evalstats.results.signatures import Signature
 from evalstats.results.tabular import Table
+from tests.conftest import SIGNS
 from tests.helpers import cases, refuses
 from tests.markup import Markup
 
@@ -344,7 +345,7 @@ pieces = st.sampled_from(
      "sacrebleu:"]
 )  # fmt: skip
 hostile = st.one_of(
-    st.lists(pieces, min_size=1, max_size=6).map("".join), st.text(min_size=1, max_size=12)
+    st.lists(pieces, min_size=1, max_size=6).map("".join), st.text(SIGNS, min_size=1, max_size=12)
 )
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 
 import evalstats as es
 from evalstats.checks import MOST_NAME, check_names, label, shown
+from tests.conftest import SIGNS
 from tests.helpers import bad_cases, refuses
 
 UNSEEN = {
@@ -96,7 +97,7 @@ def test_the_message_says_which_character():
     refuses(message, label, "sys\u200btem", "system names")
 
 
-@given(st.text())
+@given(st.text(SIGNS))
 def test_messages_are_printable(text):
     for error in (es.InputError(text), es.InputTypeError(f"{text} x"), es.MissingExtraError(text)):
         assert str(error).isprintable()
