@@ -218,10 +218,11 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
     gone = [[*compress(pivot.ids, absent)] for absent in is_absent.tolist()]
     of_parts = zip(gone, (part.items.ids for part in pivot.parts), strict=True)
     alike = (_written_otherwise(ids, known) for ids, known in of_parts if ids)
-    unlike = (unlike + next(filter(None, alike), "")).removeprefix("; ")
+    numbered = _numbered_otherwise(pivot, gone)
+    unlike = (unlike + (numbered or next(filter(None, alike), ""))).removeprefix("; ")
     are_failures = missing == "failure" and _are_binary(pivot)
     if missing != "intersect" and not are_failures:
-        _refuse_absent(pivot, is_asked)
+        _refuse_absent(pivot, is_asked, numbered)
     elif are_failures:
         for system, n in zip(systems, counts, strict=True):
             if n:
@@ -464,7 +465,19 @@ def _written_otherwise(ids: Iterable[str], others: Iterable[str]) -> str:
     return ""
 
 
-def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
+def _numbered_otherwise(pivot: Pivot, gone: Sequence[Sequence[str]]) -> str:
+    """Return that items may be numbered from 0 and from 1, by the ids that systems lack, or ""."""
+    numbers = list(map(str, range(len(pivot.ids))))
+    from_0, from_1 = (
+        [part.rows.system for part, ids in zip(pivot.parts, gone, strict=True) if ids == [number]]
+        for number in (numbers[-1], "0")
+    )
+    if not from_0 or not from_1 or {*pivot.ids} != {*numbers}:
+        return ""
+    return f"; if {from_0[0]} numbers items from 0 and {from_1[0]} from 1, number them alike"
+
+
+def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_], numbered: str) -> None:
     """Refuse items that are not in all logs, among the items within all limits."""
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         gone = np.flatnonzero(is_asked & ~there)
@@ -473,7 +486,7 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_]) -> None:
                 f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
                 f"{int(np.sum(is_asked)):,} are missing in the log of {part.rows.system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])})"
-                f"{_written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}. "
+                f"{numbered or _written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}. "
                 "Complete the log, or compare only the shared items with ",
                 Argument("missing", "intersect"),
                 *(_FAILING if _are_binary(pivot) else ()),

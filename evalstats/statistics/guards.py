@@ -177,6 +177,9 @@ def text_cautions(
         for name in outputs:
             said[name] = list(_said_of_outputs(name, marks[name], expected, metric))
             said[name] += (*alike.get(name, ()), *framed[name], *shifts.get(name, ()))
+            in_case = list(_said_of_case(name, outputs[name], sample))
+            if in_case and not _ignores_case(metric, sample):
+                said[name] += in_case
         cautions.append({name: several for name, several in said.items() if several})
     return cautions
 
@@ -209,6 +212,24 @@ def _said_of_frames(name: str, texts: Texts, references: Sequence[str]) -> Itera
     if n_garbled >= _FEWEST_MARKED > n_others:
         so = "were UTF-8 that was read in another encoding, such as 'Ã¶' for 'ö'. Read it as UTF-8"
         yield Caution(f"{n_garbled} of the first {n} outputs of {name} {so}.", "texts")
+
+
+def _said_of_case(name: str, texts: Texts, references: Sequence[str]) -> Iterator[Caution]:
+    """Yield that the first outputs of a system, or the first references, have no capitals."""
+    outputs = list(islice(texts, _SAMPLE))
+    sides = [("references", references), (f"outputs of {name}", outputs)]
+    for (few, lower), (many, cased) in (sides, sides[::-1]):
+        n_lower = sum(text == text.lower() != text.upper() for text in lower)
+        n_cased = sum(text != text.lower() for text in cased)
+        if min(n_lower, n_cased) >= _FRAMED * len(lower):
+            said = f"Most {few} have no capital letters, but most {many} do"
+            yield Caution(f"{said}. Use the same case for both.", "texts")
+
+
+def _ignores_case(metric: Metric, texts: Sequence[str]) -> bool:
+    """Return whether a metric of texts ignores case, by its statistics of these texts."""
+    swapped = [text.swapcase() for text in texts]
+    return np.array_equal(metric.statistics(texts, texts), metric.statistics(swapped, texts))
 
 
 def _shared_beginning(texts: Sequence[str], step: int) -> str:

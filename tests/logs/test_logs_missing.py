@@ -332,6 +332,26 @@ def test_missing_trials_are_counted_as_the_message_says(tmp_path):
     assert counted.estimates[0].n_segments == 40
 
 
+def test_items_that_are_numbered_from_0_and_from_1_are_said(tmp_path):
+    """Defect: with missing="intersect" each item was paired with the one before."""
+
+    def paths_of(*firsts, n=60):
+        for first in firsts:
+            rows = [f"{i + first},{i % 3 > 0:d}" for i in range(n)]
+            (tmp_path / f"{'ab'[first]}.csv").write_text("\n".join(["id,correct", *rows]))
+        return [tmp_path / "a.csv", tmp_path / "b.csv"]
+
+    said = "if a numbers items from 0 and b from 1, number them alike"
+    refuses(said, es.compare_logs, paths_of(0, 1))
+    for missing in ("intersect", "failure"):
+        found = es.compare_logs(paths_of(0, 1), missing=missing, n_resamples=9)
+        assert any(said in note and note.kind == "missing" for note in found.notes[:3])
+    # One system lacks the first item.
+    paths = paths_of(0, n=61)
+    found = es.compare_logs(paths, missing="intersect", n_resamples=9)
+    assert not any("number them alike" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("epochs", ["mean", "pass^2", "runs"])
 def test_items_that_a_file_lacks_are_failures_of_all_its_trials(tmp_path, epochs):
     """Defect: items that one of two files lacks were refused if items have several trials."""

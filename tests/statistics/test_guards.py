@@ -183,6 +183,22 @@ def test_what_is_done_to_every_output_is_said_unless_the_references_have_it_as_w
     assert not said_of(*changed)
 
 
+@pytest.mark.parametrize(
+    "metric", ["bleu", "chrf", "wer", "ter", "rougeL", es.BLEU(lowercase=True)]
+)
+def test_texts_in_lower_case_beside_others_are_said_if_the_metric_reads_case(metric, sample):
+    texts, gold = sample.systems["baseline"], [entry[0] for entry in sample.references]
+    lower = [[text.lower() for text in side] for side in (texts, gold)]
+    is_said = metric in ("bleu", "chrf", "wer")
+    for sides, few in (((lower[0], gold), "outputs of A"), ((texts, lower[1]), "references")):
+        said = [x for x in said_of(*sides, metric) if "capital" in x]
+        assert len(said) == is_said
+        assert not said or said[0].startswith(f"Caution: Most {few} have no capital letters, but")
+    assert not any(
+        "capital" in x for x in (*said_of(*lower, metric), *said_of(texts, gold, metric))
+    )
+
+
 def test_of_many_outputs_a_hundred_tokenised_ones_are_enough():
     """That is sacreBLEU's number."""
     texts = ENGLISH * 100
