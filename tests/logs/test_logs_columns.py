@@ -288,3 +288,19 @@ def test_a_run_of_each_row_is_a_trial(kind, read):
     (found,) = es.estimate_logs(log, epochs="pass^3")
     assert found.n_segments == 20
     assert not any("Caution" in note for note in es.estimate_logs(log).notes)
+
+
+@cases(("c", "n"), ("num_correct", "num_samples"))
+def test_numbers_of_right_answers_are_shares_of_all(right, whole, read):
+    """Defect: the right answers of pass@k were a score of their own, and `n` was left out."""
+    cells = [(s, i, 10 + i, (i * k) % 10) for i in range(9) for k, s in enumerate("AB", 1)]
+    log = read(text_of(cells, ["model", "task", whole, right]))
+    assert {one.key.metric for one in log.rows} == {f"{right}/{whole}"}
+    found = es.estimate_logs(log, directions={f"{right}/{whole}": "higher"}, n_resamples=9)
+    expected = [sum(c for s, *_, c in cells if s == x) / sum(range(10, 19)) for x in "AB"]
+    assert [one.score for one in found] == pytest.approx(expected)
+    # Columns may also be systems with such names, and numbers may be larger.
+    wide = read(text_of([(i, 0.2, i / 9, 0.5) for i in range(9)], ["id", "a", "c", "n"]))
+    assert wide.systems == ("a", "c")
+    more = read(text_of([(s, i, n, n + 1) for s, i, n, _ in cells], ["model", "id", whole, right]))
+    assert "/" not in more.rows[0].key.metric

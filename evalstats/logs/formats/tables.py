@@ -71,6 +71,11 @@ _SUMMARY = re.compile(
 _FEWEST_ROWS = 2
 
 
+#: Names of numbers of right answers, and of all answers, to an item, as in pass@k.
+_RIGHT = ("c", "ncorrect", "numcorrect", "npassed", "numpassed")
+_ANSWERED = ("n", "nsamples", "numsamples", "ntotal", "numtotal", "ntrials", "numtrials")
+
+
 class Columns(NamedTuple):
     """A table by columns: N cells each, None if a cell is empty.
 
@@ -490,6 +495,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     if _are_items(table, roles, named):
         roles = roles._replace(segment=roles.task, task=None)
     roles = _with_trials(table, roles, named)
+    roles = roles if roles.score or roles.ratio or wanted.columns else _with_counts(table, roles)
     has_names = roles.segment is not None
     if not has_names and not _is_wide(table, roles):
         raise InputError(
@@ -556,6 +562,19 @@ def _with_trials(table: Columns, roles: Roles, named: Container[str]) -> Roles:
         if len(set(runs)) == len(runs):
             roles = roles._replace(epoch=roles.run, run=None)
     return roles
+
+
+def _with_counts(table: Columns, roles: Roles) -> Roles:
+    """Return roles in which the only two columns of numbers are right answers and all: c and n."""
+    numeric = [c for c in roles.others if as_floats(table.cells[c])[1] is None]
+    right = [c for c in numeric if plain(c) in _RIGHT]
+    whole = [c for c in numeric if plain(c) in _ANSWERED]
+    if len(numeric) != 2 or len(right) != 1 or len(whole) != 1:
+        return roles
+    if np.any(table.numbers(right[0]) > table.numbers(whole[0])):
+        return roles
+    pair = right[0], whole[0]
+    return roles._replace(ratio={"/".join(pair): pair}, others=without(roles.others, pair))
 
 
 def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
