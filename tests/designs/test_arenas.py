@@ -307,6 +307,22 @@ def test_files_and_frames_say_what_rows_say(frame, path, tmp_path, typed):
     assert "win rate" in typed("show", path)
 
 
+@pytest.mark.parametrize("column", ["tstamp", "Battle ID", "note"])
+def test_copies_of_battles_are_refused(column, tmp_path, refused):
+    """Defect: a file that was appended to itself had twice as many battles."""
+    rows = [f"{i % 9},{i},{'AB'[i % 2]},C,tie" for i in range(40)]
+    path = tmp_path / "arena.csv"
+    for lines in (rows, [*rows, *rows[5:8]]):
+        path.write_text("\n".join([f"question_id,{column},model_a,model_b,winner", *lines]))
+        if column == "note" or lines is rows:
+            assert es.compare_logs(path, n_resamples=99)
+        else:
+            said = (
+                "3 battles more than once, the same in every column, such as in line 7 and line 42"
+            )
+            assert said in refused("rank", path)
+
+
 def test_columns_of_battles_have_any_names(frame, tmp_path, refused):
     expected = es.compare_logs(frame, groups="question_id", **fast)
     names = {"left": "model_a", "right": "model_b", "verdict": "winner", "Q": "label"}

@@ -43,6 +43,7 @@ from evalstats.logs.log import Format, Log, Reading, Wanted, fewer, log_of, sett
 from evalstats.logs.rows import Answers, Items, Key, Rows, mean_rows, number, taken
 from evalstats.logs.sources import Source, json_lines, text_blocks
 from evalstats.metrics import Mean
+from evalstats.results.records import counted
 
 NAME = "arena (model_a, model_b, winner)"
 #: Name of the share of wins, with ties as a half.
@@ -56,6 +57,8 @@ _ARENA_HARD = ("model", "games")
 _VERDICTS = {"A>>B": "a", "A>B": "a", "A=B": "tie", "B>A": "b", "B>>A": "b"}
 #: Labels that are always kept: the question, the judge, and the category.
 _LABELS = (*ASKED, *VOTERS, "language", "category", "turn")
+#: Names of columns that tell a battle from any other.
+_OF_ONE = ("timestamp", "tstamp", "time", "datetime", "createdat", "battleid", "judgmentid", "uuid")
 #: The label that keeps the winner as it is written.
 WINNER = "winner"
 #: The label that keeps which system was shown first, if known.
@@ -148,6 +151,7 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
             f"{', '.join(map(repr, cells))}; assign their roles with ",
             Argument("columns", {"left": "model_a"}),
         )
+    _refuse_copies(table)
     places = [i for i, who in enumerate(table.cells[known[2]]) if who is not None and who != ""]
 
     def named(column: str) -> list[str]:
@@ -175,6 +179,21 @@ def _rows(table: Columns, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
         points = np.where(is_there[at, 0], battles.points[at], 2 - battles.points[at])
         items = Items.of(table.path, [str(i + 1) for i in at], taken(labels, at.tolist()))
         yield Rows(Key("", METRIC), system, Mean(METRIC), items, mean_rows(points / 2))
+
+
+def _refuse_copies(table: Columns) -> None:
+    """Refuse battles that are the same in every column, if these have the time or an id."""
+    if not any(plain(column) in _OF_ONE for column in table.cells):
+        return
+    first: dict[tuple[Any, ...], int] = {}
+    rows = list(zip(*table.cells.values(), strict=True))
+    again = [i for i, row in enumerate(rows) if first.setdefault(row, i) != i]
+    if again:
+        one, two = table.where(first[rows[again[0]]]), table.where(again[0])
+        raise InputError(
+            f"{table.path} has {counted(len(again), 'battle')} more than once, the same in every "
+            f"column, such as in {one} and {two}; delete the copies"
+        )
 
 
 ARENA = Format(NAME, ".csv .tsv .json .jsonl", _is_arena, _arena)
