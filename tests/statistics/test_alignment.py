@@ -8,7 +8,8 @@ import pytest
 import evalstats as es
 from evalstats.cli import main
 from evalstats.data import load_sample
-from evalstats.statistics.alignment import sampled
+from evalstats.statistics.alignment import sampled, shift_cautions
+from tests.conftest import WMT, TestSet
 from tests.helpers import cases
 
 GOLD = [entry[0] for entry in load_sample().references]
@@ -127,3 +128,19 @@ def test_a_file_says_the_same_and_no_gate_passes(tmp_path, capsys):
     for name in "ab":
         assert f"Outputs of {name} match other references than their own: from about" in printed
     assert main([*call, "--allow-changes", "shifted"]) == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["wmt22/cs-en", "wmt22/en-de", "wmt22/en-zh", "wmt22/ja-en", "wmt24/en-es"]
+)
+def test_no_system_of_wmt_is_shifted_and_all_but_the_weakest_are_seen_if_they_are(name):
+    """Two have BLEU near 0: nothing shows to which reference an output belongs."""
+    if not (WMT / name).is_dir():
+        pytest.skip(f"needs the WMT data sets in {WMT}")
+    # The first line of WMT24 is no segment.
+    found = TestSet(WMT / name, skip="24" in name)
+    for gold in found.references.values():
+        assert not any(shift_cautions(found.systems, [gold]).values())
+        lines = {name: lost(texts, len(gold) // 2) for name, texts in found.systems.items()}
+        said = shift_cautions(lines, [gold])
+        assert {name for name in said if not said[name]} <= {"AIST", "CycleL"}
