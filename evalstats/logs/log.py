@@ -36,7 +36,8 @@ _RELATIVE, _ABSOLUTE = 1e-6, 1e-9
 class Wanted(NamedTuple):
     """The requested rows, by patterns; and the requested labels, by paths of keys (`dotted`).
 
-    `columns` are the roles of columns of tables: ``{"mine": "score"}``.
+    `columns` are the roles of columns of tables: ``{"mine": "score"}``. `are_files` is whether
+    several files are given, so that columns that may be systems or metrics are metrics.
     """
 
     task: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class Wanted(NamedTuple):
     filter: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     columns: Mapping[str, str | None] = MappingProxyType({})
+    are_files: bool = False
 
     @classmethod
     def of(cls, task: Patterns, metric: Patterns, filter: Patterns, *others: Any) -> Wanted:

@@ -451,8 +451,8 @@ def _asked_of_all(pivot: Pivot, notes: list[Note]) -> NDArray[np.bool_]:
 
 #: Names of files with a part of the items.
 _SHARD = re.compile(r"(?i)(shard|part|chunk|split|slice)[-_. ]?\d")
-#: Blanks, and zeros in front of a number.
-_BLANKS_AND_ZEROS = re.compile(r"\s+|(?<!\d)0+(?=\d)")
+#: Blanks, and zeros in front of a number, or as its decimals.
+_BLANKS_AND_ZEROS = re.compile(r"\s+|(?<!\d)0+(?=\d)|\.0+$")
 
 
 def _written_otherwise(ids: Iterable[str], others: Iterable[str]) -> str:
@@ -460,7 +460,7 @@ def _written_otherwise(ids: Iterable[str], others: Iterable[str]) -> str:
     known = {_BLANKS_AND_ZEROS.sub("", other).casefold(): other for other in others}
     for name in ids:
         if (other := known.get(_BLANKS_AND_ZEROS.sub("", name).casefold(), name)) != name:
-            how = "write ids in the same way (they differ only in leading zeros, spaces or case)"
+            how = "write ids in the same way (they differ only in zeros, spaces or case)"
             return f"; if {name!r} and {other!r} are the same item, {how}"
     return ""
 
@@ -482,14 +482,18 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_], numbered: str) -> 
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         gone = np.flatnonzero(is_asked & ~there)
         if len(gone):
+            advice = (
+                ". Complete the log, or compare only the shared items with ",
+                Argument("missing", "intersect"),
+                *(_FAILING if _are_binary(pivot) else ()),
+            )
             raise InputError(
                 f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
                 f"{int(np.sum(is_asked)):,} are missing in the log of {part.rows.system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])})"
-                f"{numbered or _written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}. "
-                "Complete the log, or compare only the shared items with ",
-                Argument("missing", "intersect"),
-                *(_FAILING if _are_binary(pivot) else ()),
+                f"{numbered or _written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}",
+                # The same number would be of two items.
+                *(() if numbered else advice),
             )
 
 

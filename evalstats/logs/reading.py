@@ -121,7 +121,8 @@ def _read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     try:
         wanted.check(rows, rows, where, [name for log in parts for name in log.groups])
     except InputError:  # For the message, everything has to be read.
-        wholes = [_read(one, Wanted(columns=wanted.columns)) for one in logs]
+        everything = wanted._replace(task=(), metric=(), filter=(), labels=())
+        wholes = [_read(one, everything) for one in logs]
         there = [row for log in wholes for row in log.rows]
         wanted.check(rows, there, where, [name for log in wholes for name in log.groups])
     known = dict.fromkeys(name for one in rows for name in one.items.labels)
@@ -235,6 +236,7 @@ def read_several(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]
         )
     if not sources:
         raise InputError("logs is empty; pass at least one log")
+    wanted = wanted._replace(are_files=len(sources) > 1)
     parts = list(zip(names, _read_all(sources, wanted), strict=True))
     left_out = tuple(
         line

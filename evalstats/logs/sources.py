@@ -191,8 +191,19 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
     except UnicodeDecodeError as error:
         if not n_lines and error.object[:2] in UTF16:
             raise InputError(f"{path} is encoded as UTF-16; save it as UTF-8") from None
-        at = f"byte 0x{error.object[error.start]:02x} after line {n_lines}"
-        raise InputError(f"{path} is not UTF-8: {at}") from None
+        at = _undecodable(path)
+        raise InputError(f"{path} is not UTF-8: {at}. Save it as UTF-8.") from None
+
+
+def _undecodable(path: Path) -> str:
+    """Return the first line and byte that are not UTF-8: "line 7 contains byte 0xf6"."""
+    with readable(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return f"line {number} contains byte 0x{line[error.start]:02x}"
+    return "its end is incomplete"
 
 
 def parsed(data: bytes, where: str) -> Json:

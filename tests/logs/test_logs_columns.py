@@ -304,3 +304,34 @@ def test_numbers_of_right_answers_are_shares_of_all(right, whole, read):
     assert wide.systems == ("a", "c")
     more = read(text_of([(s, i, n, n + 1) for s, i, n, _ in cells], ["model", "id", whole, right]))
     assert "/" not in more.rows[0].key.metric
+
+
+def test_columns_of_several_files_are_metrics_and_the_files_systems(tmp_path):
+    """Defect: two files of passes, latency and cost were refused, as if columns were systems."""
+    lines = [f"{i},{i % 3 > 0:d},{500 + i % 7},{i % 5 / 9}" for i in range(90)]
+    paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    for path in paths:
+        path.write_text("\n".join(["id,passed,latency_ms,cost", *lines]))
+    found = es.compare_logs(paths, n_resamples=9)
+    assert [d.metric for d in found] == ["passed", "latency_ms", "cost"]
+    assert {d.system for d in found} | {d.baseline for d in found} == {"old", "new"}
+    assert len(es.compare_logs(paths, metric="passed", n_resamples=9)) == 1
+    refuses("could be systems or metrics", es.estimate_logs, paths[:1])
+    refuses(
+        "there is no metric 'pased'; .*did you mean 'passed'",
+        es.compare_logs,
+        paths,
+        metric="pased",
+    )
+
+
+@pytest.mark.parametrize("ending", [".0", ".000"])
+def test_ids_that_were_read_as_numbers_are_the_same_ids(ending, tmp_path):
+    """Defect: 0 and 0.0, as pandas writes it beside an empty cell, were two items."""
+    paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    for path, end in zip(paths, ("", ending), strict=True):
+        path.write_text("\n".join(["id,score", *(f"{i}{end},{i % 3 / 2}" for i in range(12))]))
+    assert es.compare_logs(paths, n_resamples=9)[0].verdict == "identical"
+    # Beside other ids it is said.
+    paths[1].write_text(f"{paths[1].read_text()}\nx,1")
+    refuses("if '0' and '0.0+' are the same item", es.compare_logs, paths)

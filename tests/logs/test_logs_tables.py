@@ -330,7 +330,9 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
         "system,model,id,score\nA,A,1,1\n",
         r"several columns for the system: 'system', 'model'; choose one with columns=\{'system': 'system'\}",
     ),
-    ("system,score\nA,1\n", r"has no column that names the segments, among 'system', 'score'"),
+    ("system,score\nA,1\nA,2\n", r"has no column that names the segments, among 'system', 'score'"),
+    ("model,acc\nA,.71\nB,.74\n", r"one row per model, such as averages, .* score of each item"),
+    ("model,lp,acc\nA,x,.7\nA,y,.7\nB,x,.8\n", r"one row per model and lp, such as averages"),
     ("system,id,text\nA,1,x\n", r"has no column of scores \(numbers such as 0\.5\) among 'system'"),
     (
         "id,COMET,mine\n1,1,2\n",
@@ -344,7 +346,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ("system,id,score\nA,a\u200bb,1\n", r"scores.csv, column 'id': ids must be printable text"),
     ("id;A;B\n1;0,5;0,6\n", r"has no column of scores \(numbers such as 0\.5\) among 'id',"),
     ("system,id,score\n" + "A,%d,1e308\n" * 9 % tuple(range(9)), r"score: the scores are so large"),
-    (b"system,id,score\nA,\xff,1\n", r"is not UTF-8: byte 0xff after line"),
+    (b"system,id,score\nA,\xff,1\n", r"is not UTF-8: line 2 contains byte 0xff\. Save it as UTF-8"),
 )  # fmt: skip
 def test_bad_tables_are_refused(text, read):
     read(text)

@@ -62,6 +62,8 @@ _ANSWERS = {
 _OTHER_NUMBER = re.compile(r" *-?\d+(?:[.,]\d+ *%|,\d+| *%) *")
 _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 
+#: An id as pandas writes it if another one is missing.
+_WHOLE = re.compile(r"\d+\.0+")
 #: Names of rows that summarise others, in tables with more items than this.
 _SUMMARY = re.compile(
     "(macro|micro|weighted|grand)?(average|avg|mean|total|sum|overall|all|median|n|count|std|stdev|"
@@ -300,9 +302,9 @@ def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
 ScoreColumns = tuple[Mapping[str, tuple[str, ...]], bool, list[str]]
 
 
-def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> ScoreColumns:
-    """Return the columns of scores; `metrics` are the caller's patterns."""
-    score, ratio = roles.score, roles.ratio
+def score_columns(table: Columns, roles: Roles, wanted: Wanted) -> ScoreColumns:
+    """Return the columns of scores."""
+    score, ratio, metrics = roles.score, roles.ratio, wanted.metric
     if roles.named:
         listed = ", ".join(map(repr, roles.named))
         left_out = [
@@ -326,10 +328,12 @@ def score_columns(table: Columns, roles: Roles, metrics: Sequence[str]) -> Score
     # A ratio is requested, or there are no other columns of scores.
     if ratio and (matches("/".join(sums), metrics) or not (score or asked_for)):
         return ratio, False, _elsewhere(ratio, roles, (*score.get("score", ()), *roles.others))
-    return _of_numbers(table, roles, asked_for)
+    return _of_numbers(table, roles, asked_for, are_files=wanted.are_files)
 
 
-def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> ScoreColumns:
+def _of_numbers(
+    table: Columns, roles: Roles, asked_for: Sequence[str], *, are_files: bool
+) -> ScoreColumns:
     """Return the requested columns of numbers, or all that may be scores."""
     numeric, left_out = _numeric(table, roles.others, asked_for)
     if not (numeric or roles.score):
@@ -344,7 +348,7 @@ def _of_numbers(table: Columns, roles: Roles, asked_for: Sequence[str]) -> Score
     systems = [c for c in scores if not is_difference(c)]
     if roles.system is None and len(systems) > 1:
         scores = systems
-    _check_scores(table, roles, scores, asked_for)
+    _check_scores(table, roles, scores, scores if asked_for and are_files else asked_for)
     chosen = {c: (c,) for c in scores}
     are_systems = roles.metric is not None or (len(scores) > 1 and not asked_for)
     rest = [c for c in numeric if c not in scores]
@@ -498,12 +502,13 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     roles = roles if roles.score or roles.ratio or wanted.columns else _with_counts(table, roles)
     has_names = roles.segment is not None
     if not has_names and not _is_wide(table, roles):
+        _refuse_averages(table, roles)
         raise InputError(
             f"{table.path} has no column that names the segments, among "
             f"{', '.join(map(repr, table.cells))}; ",
             *_likely_ids(table, roles),
         )
-    chosen, are_systems, left_out = score_columns(table, roles, wanted.metric)
+    chosen, are_systems, left_out = score_columns(table, roles, wanted)
     values = {}
     for score, columns in chosen.items():
         numbers = np.stack([table.numbers(column) for column in columns], axis=1)
@@ -517,6 +522,8 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     # Rows without names are numbered from 1.
     rows_by_place = list(map(str, range(1, len(table.lines) + 1)))
     segments = _names(table, roles.segment, "segment") if has_names else rows_by_place
+    if all(map(_WHOLE.fullmatch, segments)):
+        segments = [name.partition(".")[0] for name in segments]
     labels = _labels(table, roles, wanted, list(zip(*parts, segments, strict=True)))
     for row in (0, -1):
         if _SUMMARY.fullmatch(plain(segments[row])) and len(set(segments)) > _FEWEST_ROWS:
@@ -575,6 +582,17 @@ def _with_counts(table: Columns, roles: Roles) -> Roles:
         return roles
     pair = right[0], whole[0]
     return roles._replace(ratio={"/".join(pair): pair}, others=without(roles.others, pair))
+
+
+def _refuse_averages(table: Columns, roles: Roles) -> None:
+    """Refuse a table with one row per system, such as of their averages."""
+    columns = [c for c in (roles.system, roles.metric, roles.task, roles.filter) if c is not None]
+    rows = set(zip(*(as_names(table.cells[c]) for c in columns), strict=True))
+    if roles.system is not None and len(rows) == len(table.lines):
+        raise InputError(
+            f"{table.path} has one row per {' and '.join(columns)}, such as averages, but tests "
+            "need the score of each item; pass a table with one row per item and system"
+        )
 
 
 def _likely_ids(table: Columns, roles: Roles) -> tuple[object, ...]:
