@@ -40,7 +40,7 @@ from evalstats.analysis.scores import (
     of_table,
     widest_bounds,
 )
-from evalstats.checks import choice, is_missing, listed
+from evalstats.checks import choice, is_missing, listed, plain
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.metrics.base import LabelledMetric, MetricSignature, merged
 from evalstats.metrics.ratios import MeanOfRuns
@@ -606,6 +606,10 @@ def _check_summaries(
         check_enough(summary.n_segments, summary.unit)
 
 
+#: Names of columns with numbers of rows, such as pandas makes from an index.
+_ROW_NUMBERS = ("index", "id", "level0", "unnamed0", "row", "item", "segment")
+
+
 def _check_columns(columns: Sequence[tuple[str, Any]], others: Mapping[str, object]) -> None:
     """Refuse a frame with one row per score, or a column of systems given twice."""
     kinds: dict[bool, Any] = {}
@@ -622,6 +626,14 @@ def _check_columns(columns: Sequence[tuple[str, Any]], others: Mapping[str, obje
             "such as model, item and score, use compare_logs or estimate_logs.",
             argument="hypotheses",
         )
+    for name, column in columns:
+        cells = listed(column[:99], "hypotheses", "cells")
+        if plain(name) in _ROW_NUMBERS and cells in [[*range(i, i + len(cells))] for i in (0, 1)]:
+            raise InputError(
+                f"has a column {name!r} with the numbers of the rows, but each column counts as a "
+                "system; leave this column out",
+                argument="hypotheses",
+            )
     names = [name for name, _ in columns]
     for argument, value in others.items():
         label = getattr(value, "name", None)

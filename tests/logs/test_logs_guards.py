@@ -508,6 +508,14 @@ def test_a_row_that_summarises_others_is_refused(name, tmp_path, refused):
     refused("compare", wide(tmp_path / "y.csv", rows, "system,item,passed"))
 
 
+@cases("compare", "estimate", "rank")
+def test_a_table_of_results_is_not_read_as_scores(command, tmp_path, capsys, refused):
+    """Defect: the ranks of systems were offered as the ids of items."""
+    scores, path = wide(tmp_path / "x.csv", flags()), tmp_path / "results.csv"
+    assert typed(capsys, command, scores, "-o", path)[0] == 0
+    assert "results.csv contains results that evalstats wrote" in refused("show", path)
+
+
 def test_a_row_with_such_a_word_among_others_is_an_item(tmp_path, capsys):
     for name in ("all-1", "meaning", "Totals of 2020"):
         path = wide(tmp_path / "x.csv", [*flags(), (name, 1, 0)])

@@ -142,3 +142,15 @@ def test_a_column_of_references_is_no_system(named_columns):
         refuses("references is column 'ref' of the data frame", ask, frame, frame["ref"], "chrf")
         with pytest.raises(es.InputError, match="groups is column 'B' of the data frame"):
             ask(frame, ["a b", "c d"], "chrf", groups=frame["B"])
+
+
+@pytest.mark.parametrize(("name", "first"), [("index", 0), ("id", 1), ("Unnamed: 0", 0)])
+def test_a_column_of_row_numbers_is_no_system(named_columns, name, first):
+    """Defect: pandas' reset_index() made a system with the best scores of all."""
+    scores = {"A": [0.5, 0.25, 1.0], "B": [0.5, 0.75, 0.5]}
+    frame = named_columns.DataFrame({name: [first + i for i in range(3)], **scores})
+    for ask in (es.compare, es.estimate):
+        refuses(f"hypotheses has a column '{name}' with the numbers of the rows", ask, frame,
+                metrics=es.Mean("acc"))  # fmt: skip
+    named = named_columns.DataFrame({name: [0.5, 0.25, 1.0], "B": scores["B"]})
+    assert len(es.estimate(named, metrics=es.Mean("acc"))) == 2

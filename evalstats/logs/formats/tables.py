@@ -64,6 +64,8 @@ _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FA
 
 #: An id as pandas writes it if another one is missing.
 _WHOLE = re.compile(r"\d+\.0+")
+#: Columns of every table of results.
+_OF_RESULTS = {"metric", "system", "standard_error", "low", "high"}
 #: Names of rows that summarise others, in tables with more items than this.
 _SUMMARY = re.compile(
     "(macro|micro|weighted|grand)?(average|avg|mean|total|sum|overall|all|median|n|count|std|stdev|"
@@ -494,6 +496,12 @@ TABLE = Format("table of scores (CSV, TSV, JSON)", ".csv .tsv .jsonl .json", _is
 
 def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[str], str]:
     """Return the scores of a table, what is left out, and what distinguishes segments."""
+    if _OF_RESULTS.issubset(table.cells):
+        raise InputError(
+            f"{table.path} contains results that evalstats wrote (-o), not scores of items. Pass "
+            "the table of scores that the results come from. To show results again, write them as "
+            "JSON (-o results.json)."
+        )
     named = wanted.columns or of_inspect(table.cells)
     roles = roles_of(table.path, table.cells, wanted.labels, named)
     if _are_items(table, roles, named):
@@ -525,13 +533,7 @@ def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[s
     if all(map(_WHOLE.fullmatch, segments)):
         segments = [name.partition(".")[0] for name in segments]
     labels = _labels(table, roles, wanted, list(zip(*parts, segments, strict=True)))
-    for row in (0, -1):
-        if _SUMMARY.fullmatch(plain(segments[row])) and len(set(segments)) > _FEWEST_ROWS:
-            raise InputError(
-                f"{table.path}, {table.where(row)} is {segments[row]!r}, which looks like a "
-                "summary of the other rows but would count as an item. Delete this row, or rename "
-                "it if it is an item."
-            )
+    _refuse_summaries(table, segments)
     epochs = _epochs(table, roles.epoch or roles.run, named)
     rows, apart = _rows_by_answer(table, keys, segments, epochs, labels)
     graded = [n for n, columns in chosen.items() if all(marks(table.cells[c]) for c in columns)]
@@ -582,6 +584,17 @@ def _with_counts(table: Columns, roles: Roles) -> Roles:
         return roles
     pair = right[0], whole[0]
     return roles._replace(ratio={"/".join(pair): pair}, others=without(roles.others, pair))
+
+
+def _refuse_summaries(table: Columns, segments: Sequence[str]) -> None:
+    """Refuse a first or last row that summarises the others."""
+    for row in (0, -1):
+        if _SUMMARY.fullmatch(plain(segments[row])) and len(set(segments)) > _FEWEST_ROWS:
+            raise InputError(
+                f"{table.path}, {table.where(row)} is {segments[row]!r}, which looks like a "
+                "summary of the other rows but would count as an item. Delete this row, or rename "
+                "it if it is an item."
+            )
 
 
 def _refuse_averages(table: Columns, roles: Roles) -> None:
