@@ -572,9 +572,12 @@ def all_others(n: int) -> str:
 def plural(unit: str) -> str:
     """Return the plural of a unit's name: segments, documents, categories, strata.
 
-    >>> plural("document"), plural("category"), plural("news"), plural("stratum")
-    ('documents', 'categories', 'news', 'strata')
+    >>> plural("document"), plural("category"), plural("news"), plural("stratum"), plural("docs2")
+    ('documents', 'categories', 'news', 'strata', 'docs2 groups')
     """
+    # The name of a file may be the name of groups.
+    if unit[-1:].isdigit():
+        return f"{unit} groups"
     if unit.endswith("stratum"):
         return f"{unit[:-2]}a"
     if unit.endswith("y") and unit[-2:-1] not in tuple("aeiou"):
