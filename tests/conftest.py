@@ -34,6 +34,14 @@ def pytest_collection_finish():
     gc.enable()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give all tests of a file to one process, which then makes once what they share."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log) if config.option.dist == "load" else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file():
     """Keep doctest from test files: it would skip, in silence, one that cannot be imported."""
