@@ -192,7 +192,7 @@ def test_of_a_folder_with_a_rerun_the_newest_finished_log_is_read(tmp_path, type
         f"{tmp_path / 'c.eval'}, {kept}",
         f"{tmp_path / 'd.json'}, {kept}, and its prompts were different",
     ]
-    assert "c.eval, since" in typed("show", tmp_path)
+    assert "c.eval, since" in " ".join(typed("show", tmp_path).split())
     assert any("c.eval, since" in note for note in es.estimate_logs(tmp_path).notes)
     # Where none was finished, the newest says so itself.
     for path in (newest, tmp_path / "c.eval", tmp_path / "d.json"):
