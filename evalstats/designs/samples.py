@@ -485,6 +485,13 @@ def against(scores: Scores, bound: Bound) -> Scores:
             f"{bound.number:g}",
             argument=bound.argument,
         )
+    # On this scale a score below 1 is that of a system that does not work.
+    if high == 100 and 0 < bound.number < 1:
+        raise InputError(
+            f"is {bound.number:g}, but {scores.metric_name} ranges from {low:g} to 100. If you "
+            f"mean {100 * bound.number:g}, pass {100 * bound.number:g}",
+            argument=bound.argument,
+        )
     name, units = f"{bound.number:.10g}", scores.units
     by_run, n_runs, skewness = scores.by_run, scores.n_runs, 0.0
     if by_run is not None:

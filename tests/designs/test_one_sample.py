@@ -263,6 +263,8 @@ def test_means_that_are_the_number_pass_seldom(n):
 @bad_cases(
     ({"at_least": 0.9, "at_most": 0.9}, "pass either at_least or at_most"),
     ({"at_least": 1.0}, "at_least must be above 0 and below 1, the bounds of acc; got 1"),
+    ({"at_least": 0.3, "metrics": "chrf", "hypotheses": ["ab", "cd"], "references": ["ab", "ce"]},
+     "at_least is 0.3, but chrF2 ranges from 0 to 100. If you mean 30, pass 30"),
     ({"at_least": 0.9, "margin": 0.1},
      "at_least compares a single system.*but margin requires two systems;"),
     ({"at_least": 0.9, "base": [1, 0, 1]}, "but base requires two systems;"),
