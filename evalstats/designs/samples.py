@@ -550,8 +550,9 @@ def missing_cautions(several: Sequence[Scores]) -> list[Caution]:
         n, size = (0, 0) if scores.missing is None else scores.missing[0].tolist()
         if n:
             units = counted(size, scores.units.segment)
+            what = f"{scores.metric_name} score".removeprefix("score ")
             said = (
-                f"{n:,} of {units} of {scores.systems[0]} have no {scores.metric_name} score, and "
+                f"{n:,} of {units} of {scores.systems[0]} have no {what}, and "
                 "they may differ from the others."
             )
             cautions.append(Caution(said, "missing"))

@@ -417,8 +417,12 @@ _NEVER = words(
     "rank seed epoch run trial repeat step turn round number size version ratings votes raters "
     "annotators"
 )
-#: With these words a name is a number of something: "num_turns", "rating count".
+#: A name with one of these and only words of the others is a number: "rating count".
 _COUNTS = words("n num number count counts")
+_COUNTED = words(
+    "of rating judge judges vote judgment judgments annotation annotations annotator rater score "
+    "scores turns samples trials answers calls tool"
+)
 #: Words in names of columns that are not nouns of items, and short forms of nouns.
 _NO_NOUN = words("id ids idx uid uuid hash key index name names no number num row rows")
 _NOUNS = words(
@@ -455,7 +459,7 @@ def noun(column: str) -> str:
 def is_never(name: str) -> bool:
     """Return whether a column with this name has numbers that are not scores: "Line number"."""
     parts = words(name)
-    is_count = bool(parts & _COUNTS) and not parts & (LOWER | HIGHER)
+    is_count = bool(parts & _COUNTS) and parts <= _COUNTS | _COUNTED | _NEVER
     return is_count or (bool(parts) and parts <= _NEVER)
 
 

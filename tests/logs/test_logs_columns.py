@@ -259,6 +259,9 @@ def test_a_number_of_ratings_is_not_taken_for_scores_beside_others(counts, read)
     # Alone, or if it is asked for, it is read.
     alone = read(text_of([row[:2] + row[4:] for row in rows], ["system", "item", counts]))
     assert {one.key.metric for one in alone.rows} == {counts}
+    # A system may have such a letter or word in its name.
+    wide = read(text_of([row[1:] for row in rows[:12]], ["item", "yolo-n", "yolo-s", "n-beats"]))
+    assert wide.systems == ("yolo-n", "yolo-s", "n-beats")
 
 
 def test_a_column_of_samples_numbers_the_answers_to_tasks(read):

@@ -119,6 +119,8 @@ def test_the_only_system_that_lacks_items_cannot_pass(tmp_path):
         found = es.gate(tmp_path / "new.csv", at_least=0.5, missing=missing, n_resamples=99)
         assert found.verdict == verdict
         assert "some systems" not in found.to_text()
+    found = es.gate(tmp_path / "new.csv", at_least=0.5, missing="available", n_resamples=99)
+    assert "20 of 200 items of new have no score, and they may differ" in found.reasons[0]
     found = es.gate(tmp_path / "new.csv", at_least=0.5, missing="intersect", n_resamples=99)
     said = "score: 20 of 200 items are left out: new lacks 20 of 200 items, and they may differ"
     assert any(note.startswith(f"Caution: {said}") for note in found.notes)

@@ -70,7 +70,7 @@ _OF_RESULTS = {"metric", "system", "standard_error", "low", "high"}
 _SUMMARY = re.compile(
     "(macro|micro|weighted|grand)?(average|avg|mean|total|sum|overall|all|median|n|count|std|stdev|"
     "stddev|sd|standarddeviation|stderr|summe|gesamt|mittelwert|mittel|durchschnitt|anzahl|"
-    "standardabweichung|moyenne|somme|écarttype|promedio|media|suma|平均|平均値|平均值|合計|合计|总计)"
+    "standardabweichung|moyenne|somme|écarttype|promedio|suma|平均|平均値|平均值|合計|合计|总计)"
 )
 _FEWEST_ROWS = 2
 
@@ -830,8 +830,8 @@ def _rows(
 
 def _run_of(table: Columns, roles: Roles, rows: Iterable[int]) -> str:
     """Return the run, or the trial, that all rows of a system have, or ""."""
-    column = roles.run or roles.epoch
-    return "" if column is None else only(as_names([table.cells[column][i] for i in rows]), "")
+    cells = table.cells.get(roles.run or roles.epoch or "", [])
+    return only(as_names(list({cells[i] for i in rows})), "") if cells else ""
 
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
