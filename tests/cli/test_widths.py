@@ -205,6 +205,7 @@ def test_a_number_that_all_rows_have_is_a_note():
     table = table_of("t", range(2), columns, spare=["items"]).brief()
     assert table.header == ("task", "score")
     assert table.notes == ("items: 300 in each row",)
+    assert table_of("t", range(2), columns, details=["score"]).brief().header == ("task", "items")
 
 
 def test_a_table_of_numbers_alone_goes_on_below_itself():
