@@ -23,7 +23,7 @@ PATTERNS = {
     "of which": r"\bof which\b",
     "where, for if": r"(?<!place )\bwhere (?:it|they|there|nothing|some|one|an?|no)\b",
     "that of": r"(?<!\bso )(?<!\bthan )\b(?:that|those) of\b",
-    "things that say": rf"\bsays? nothing\b|\b(?:{_THING})s? (?:\w+ )?(?:says?|tells?)\b",
+    "things that say": rf"\bsays? nothing\b|\b(?:{_THING})s? (?:\w+ )?(?:says?|tells?)\b(?! so\b| how\b)",
     "is no": r"(?<!there )\b(?:is|are|was|were) no\b(?! longer| more\b)",
     "a system a column": rf"\b(?:an?|one) (?:{_NOUN}) an? (?:{_NOUN})\b|\bone an? (?:{_NOUN})\b",
     "95 %": r"\d %",

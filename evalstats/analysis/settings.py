@@ -61,8 +61,8 @@ SETTINGS = {
             "groups",
             "NAME|FILE...",
             None,
-            "label of items, such as document, or file of labels (two if items are "
-            "grouped in two ways)",
+            "label of items, such as document, or file of labels (pass two if items "
+            "are grouped in two ways)",
         ),
         Setting(
             "strata",

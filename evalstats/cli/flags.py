@@ -95,11 +95,11 @@ COMMANDS = {
         ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --clusters wmt25"),
         "texts logs scored units drawn printed"),
     "power": Command(
-        "compute from a pilot how many segments a test set needs, or what it can detect", _INPUT,
+        "use a pilot to compute how many segments a test set needs, or what it can detect", _INPUT,
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
         "texts logs units printed"),
     "gate": Command(
-        "decide whether a new system may replace an old one; the exit code is 0 if it passed, 1 if "
+        "decide whether a new system can replace an old one; the exit code is 0 if it passed, 1 if "
         "it failed, 3 if undecided, and 4 if more items are needed",
         "NEW --baseline BASE --margin POINTS | NEW --at-least POINTS",
         ("logs/new --baseline logs/old --recovery 0.99",
@@ -116,7 +116,7 @@ COMMANDS = {
         ("logs/new --baseline logs/old", "agents.csv --systems new --baseline old -o cases.csv"),
         "logs drawn printed", asks="cases"),
     "meta": Command(
-        "compare metrics by how well they agree with people",
+        "compare metrics by how well they agree with human scores",
         "HUMAN LOG... | -i OUT... -r REF... --scores HUMAN",
         ("human.tsv metrics.tsv", "-r ref.txt -i systems/*.txt -m bleu chrf --scores human.csv"),
         "texts logs drawn printed"),
@@ -130,14 +130,14 @@ COMMANDS = {
         ("-r ref.txt -i system.txt -o system.npz",
          "-r ref.txt -i a.txt b.txt -m chrf -o chrf.npz"), "texts"),
     "demo": Command(
-        "compare four systems of the sample that comes with evalstats, or write example files",
+        "compare four systems from the sample that comes with evalstats, or write example files",
         "", ("", "--files examples"), "printed"),
     "guide": Command(
         "print a guide for coding assistants: which command answers a question, and how to report "
         "the result", "", ("",), ""),
 }  # fmt: skip
 
-#: The largest width of a help, and the smallest width of a text beside an option.
+#: The largest width of a help, and the smallest width of a text next to an option.
 _WIDEST, _NARROWEST = 100, 20
 _OUTPUT = "txt, md, tex, csv, json, html, png, pdf or svg); may be given several times"
 _FORMS = "text|json|markdown|latex|html|csv"
@@ -161,7 +161,7 @@ OPTIONS = {
                                             "or rougeL"}}),
         Option("--systems PATTERN...", "logs", "systems to use, in this order (default: all)"),
         Option("--names NAME...", "texts show",
-               "names of systems (repeat a name for its runs)",
+               "names of systems (repeat a name if several inputs are runs of the same system)",
                instead={"gate": {"use": "rare"}, "show": {"help": "names for the logs"},
                         "extract": {"help": "names of the systems (default: from the files)"}}),
         Option("--task PATTERN...", "logs", "tasks in logs, such as 'mmlu*' (default: all)", "log"),
@@ -175,10 +175,10 @@ OPTIONS = {
                "treatment of several answers to an item (default: mean, or runs if they are "
                "numbered by run or seed); may be given several times", "log rare", again=True),
         Option("--human FILE|COLUMN", "units meta",
-               "people's labels of some of the items, to correct a judge's scores",
+               "human labels for some of the items, to correct a judge's scores",
                "log rare",
                instead={"meta": {"typed": "--human METRIC", "use": "log",
-                                 "help": "metric with people's scores (default: the metric of "
+                                 "help": "metric with human scores (default: the metric of "
                                          "the first log)"}}),
         Option("--measure spa|pa|acc_eq|pearson|kendall", "meta",
                "measure of agreement on pairs of systems (spa, pa) or on the outputs of a segment "
@@ -205,14 +205,14 @@ OPTIONS = {
                "log rare"),
         Option("--higher-is-better METRIC...", "logs", "metrics in which higher scores are better",
                "log rare"),
-        Option("-t, --test-set NAME", "texts", "test set of sacreBLEU, such as wmt22, instead of "
-                                               "-r; give -l as well", "texts rare"),
+        Option("-t, --test-set NAME", "texts", "sacreBLEU test set, such as wmt22, instead of "
+                                               "-r; pass -l as well", "texts rare"),
         Option("-l, --language-pair SRC-TRG", "texts",
                "languages, such as en-de; the second one chooses the tokeniser", "texts rare"),
         Option("--scores FILE...", "scored meta",
-               "tables with other scores of the outputs in -i, such as COMET scores",
+               "tables with other scores for the outputs given with -i, such as COMET scores",
                "texts rare",
-               instead={"meta": {"help": "tables with people's scores of the outputs in -i",
+               instead={"meta": {"help": "tables with human scores for the outputs given with -i",
                                  "use": "texts"}}),
         Option("--ids FILE", "extract", "file with one segment name per line"),
     ],
@@ -255,8 +255,8 @@ OPTIONS = {
         Option("--power LEVEL", "power", "chance of finding the difference (default: 0.8)",
                "argument"),
         Option("--clusters simultaneous|wmt|wmt25", "rank",
-               "rule for clusters: the verdicts of the table (default), or WMT's tests of the "
-               "scores of segments", "rare"),
+               "rule for clusters: the verdicts of the table (default), or WMT's tests on segment "
+               "scores", "rare"),
         _core("method", "scored", "argument rare"),
         _core("alternative", "compare power", "argument rare"),
         _core("adjustment", "compare rank", "argument rare",
@@ -293,7 +293,7 @@ OPTIONS = {
         Option("-q, --quiet", "printed extract", "print tables only, and nothing if -o is given",
                instead={"extract": {"help": "do not print what was written"}}),
         Option("--describe", "compare estimate demo",
-               "print a text for the methods section of a paper"),
+               "print a paragraph for the methods section of a paper"),
         Option("--files FOLDER", "demo", "write the example files to this folder"),
         Option("--digits N", "printed",
                "number of decimals of scores (default: enough for two digits of the smallest "
@@ -324,7 +324,7 @@ evalstats --version shows the version.
 
 
 def entry(typed: str, help: str, indent: int = 29) -> str:
-    """Return a command or an option with its help beside it, or below it if it is long."""
+    """Return a command or an option with its help next to it, or below it if it is long."""
     typed = f"  {typed}"
     start = f"{typed:<{indent}}" if len(typed) < indent else f"{typed}\n{'':{indent}}"
     return start + folded(help, indent)

@@ -58,7 +58,7 @@ _METRIC_HELP = {
     "chrf_beta": "weight of recall in chrF, relative to precision (default: 2)",
     "chrf_lowercase": "lowercase the texts for chrF",
     "chrf_whitespace": "keep whitespace as characters in chrF",
-    "chrf_eps_smoothing": "average the F-scores of all lengths of n-grams in chrF, as NLTK does",
+    "chrf_eps_smoothing": "average the F-scores of all n-gram lengths in chrF, as NLTK does",
     "ter_normalized": "split off punctuation, and replace XML entities, for TER",
     "ter_no_punct": "remove punctuation for TER",
     "ter_asian_support": "split Chinese and Japanese text into characters for TER (with "
@@ -66,7 +66,7 @@ _METRIC_HELP = {
     "ter_case_sensitive": "distinguish upper and lower case in TER",
     "wer_lowercase": "lowercase the texts for WER",
     "cer_lowercase": "lowercase the texts for CER",
-    "rouge_stemmer": "replace English words by their stems for ROUGE",
+    "rouge_stemmer": "replace English words with their stems for ROUGE",
     "rouge_measure": "measure that ROUGE averages over segments (default: fmeasure)",
 }
 _KINDS: list[type[Any]] = [kind for kind in BUILT_IN if kind.reads_text]
