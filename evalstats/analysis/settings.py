@@ -61,8 +61,7 @@ SETTINGS = {
             "groups",
             "NAME|FILE...",
             None,
-            "label of items, such as document, or file of labels (pass two if items "
-            "are grouped in two ways)",
+            "label such as document, or file of labels (pass two if items are grouped in two ways)",
         ),
         Setting(
             "strata",
