@@ -95,7 +95,7 @@ COMMANDS = {
         ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --clusters wmt25"),
         "texts logs scored units drawn printed"),
     "power": Command(
-        "use a pilot to compute how many segments a test set needs, or what it can detect", _INPUT,
+        "use a pilot to compute how many segments you need, or what they can detect", _INPUT,
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
         "texts logs units printed"),
     "gate": Command(
@@ -293,7 +293,7 @@ OPTIONS = {
         Option("-q, --quiet", "printed extract", "print tables only, and nothing if -o is given",
                instead={"extract": {"help": "do not print what was written"}}),
         Option("--describe", "compare estimate demo",
-               "print a paragraph for the methods section of a paper"),
+               "print text for the methods section of a paper"),
         Option("--files FOLDER", "demo", "write the example files to this folder"),
         Option("--digits N", "printed",
                "number of decimals of scores (default: enough for two digits of the smallest "
