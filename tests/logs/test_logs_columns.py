@@ -303,7 +303,7 @@ def test_numbers_of_right_answers_are_shares_of_all(right, whole, read):
     expected = [sum(c for s, *_, c in cells if s == x) / sum(range(10, 19)) for x in "AB"]
     assert [one.score for one in found] == pytest.approx(expected)
     # Columns may also be systems with such names, and numbers may be larger.
-    wide = read(text_of([(i, 0.2, i / 9, 0.5) for i in range(9)], ["id", "a", "c", "n"]))
+    wide = read(text_of([(i, 0.2, i / 9, 1.5) for i in range(9)], ["id", "a", "c", "n"]))
     assert wide.systems == ("a", "c")
     more = read(text_of([(s, i, n, n + 1) for s, i, n, _ in cells], ["model", "id", whole, right]))
     assert "/" not in more.rows[0].key.metric

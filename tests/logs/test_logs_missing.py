@@ -203,6 +203,13 @@ def test_a_trial_without_a_score_is_refused_unless_the_caller_says_how_it_counts
     pairs = [f"{i},{t},{'' if i == 7 == 7 * t else t % 2},1" for i in range(40) for t in range(3)]
     (tmp_path / "wide.csv").write_text("\n".join(["id,trial,A,B", *pairs]))
     refuses("1 of 240 scores is missing", es.compare_logs, tmp_path / "wide.csv")
+    # A trial of one system may all have crashed, but a run without any score was not done.
+    gone = [re.sub("(A,.*,1,).", r"\1", line) for line in lines]
+    (tmp_path / "gone.csv").write_text("\n".join(gone))
+    refuses("40 of 240 scores are missing", es.compare_logs, tmp_path / "gone.csv")
+    (tmp_path / "gone.csv").write_text("\n".join(gone).replace("trial", "seed"))
+    notes = es.compare_logs(tmp_path / "gone.csv", n_resamples=99).notes
+    assert "the first 2 of 3 runs of B are used" in notes[0]
     for missing in ("intersect", "available"):
         found = es.compare_logs(path, missing=missing, n_resamples=99)
         assert found.notes[0].startswith("Caution: score: 1 of 240 scores is missing (1 of A)")

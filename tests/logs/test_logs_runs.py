@@ -260,7 +260,8 @@ def test_files_with_a_part_of_the_items_each_are_joined_under_one_name(tmp_path)
         logs.setdefault(path.name[0], dict.fromkeys([])).setdefault(path)
     given = {name: list(paths) for name, paths in logs.items()}
     whole = es.compare_logs(frame(runs=(1, 1)), n_resamples=99)
-    assert list(es.compare_logs(given, n_resamples=99)) == list(whole)
+    found = es.compare_logs(given, n_resamples=99)
+    assert (list(found), found.notes) == (list(whole), whole.notes)
     said = r"parts of one test set, join the files of each system, or give them one name\.$"
     refuses(said, es.compare_logs, [path for paths in given.values() for path in paths])
 
