@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
     """The requested rows, by patterns; and the requested labels, by paths of keys (`dotted`).
 
     `columns` are the roles of columns of tables: ``{"mine": "score"}``. `are_files` is whether
-    several files are given, so that columns that may be systems or metrics are metrics.
+    several files are given, which are systems if columns have names of metrics and costs.
     """
 
     task: tuple[str, ...] = ()

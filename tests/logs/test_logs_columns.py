@@ -316,7 +316,10 @@ def test_columns_of_several_files_are_metrics_and_the_files_systems(tmp_path):
     for path in paths:
         path.write_text("\n".join(["id,passed,latency_ms,cost", *lines]))
     found = es.compare_logs(paths, n_resamples=9)
-    assert [d.metric for d in found] == ["passed", "latency_ms", "cost"]
+    assert [d.metric for d in found] == ["passed", "latency_ms"]
+    assert any(
+        "column 'cost': scores are in 'passed', 'latency_ms'" in note for note in found.notes
+    )
     assert {d.system for d in found} | {d.baseline for d in found} == {"old", "new"}
     assert len(es.compare_logs(paths, metric="passed", n_resamples=9)) == 1
     refuses("could be systems or metrics", es.estimate_logs, paths[:1])
@@ -326,6 +329,12 @@ def test_columns_of_several_files_are_metrics_and_the_files_systems(tmp_path):
         paths,
         metric="pased",
     )
+    # Another column may be a system.
+    for path in paths:
+        path.write_text(path.read_text().replace("cost", "steps"))
+    said = r"could be systems or metrics: .* or only metric=\['passed', 'latency_ms'\]$"
+    refuses(said, es.compare_logs, paths)
+    assert len(es.compare_logs(paths, metric=["passed", "latency_ms"], n_resamples=9)) == 2
 
 
 @pytest.mark.parametrize("ending", [".0", ".000"])

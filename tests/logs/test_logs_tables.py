@@ -332,6 +332,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     ),
     ("system,score\nA,1\nA,2\n", r"has no column that names the segments, among 'system', 'score'"),
     ("model,acc\nA,.71\nB,.74\n", r"one row per model, such as averages, .* score of each item"),
+    ("model,seed,acc\nA,1,.7\nA,2,.7\nB,1,.8\n", r"one row per model and seed, such as averages"),
     ("model,lp,acc\nA,x,.7\nA,y,.7\nB,x,.8\n", r"one row per model and lp, such as averages"),
     ("system,id,text\nA,1,x\n", r"has no column of scores \(numbers such as 0\.5\) among 'system'"),
     (

@@ -341,7 +341,9 @@ def _of_numbers(
     if not (numeric or roles.score):
         numeric, left_out = _of_answers(table, roles.others, left_out)
     asked_for = [c for c in numeric if c in asked_for]
-    if roles.metric is None and (roles.score or (asked_for and roles.system is not None)):
+    has_names = are_files and _are_costs(without(numeric, asked_for))
+    has_names |= roles.system is not None
+    if roles.metric is None and (roles.score or (asked_for and has_names)):
         chosen = {**roles.score, **{c: (c,) for c in asked_for}}
         sums = [column for columns in roles.ratio.values() for column in columns]
         rest = [*(c for c in numeric if c not in asked_for), *sums]
@@ -350,7 +352,7 @@ def _of_numbers(
     systems = [c for c in scores if not is_difference(c)]
     if roles.system is None and len(systems) > 1:
         scores = systems
-    _check_scores(table, roles, scores, scores if asked_for and are_files else asked_for)
+    _check_scores(table, roles, scores, asked_for, are_files=are_files)
     chosen = {c: (c,) for c in scores}
     are_systems = roles.metric is not None or (len(scores) > 1 and not asked_for)
     rest = [c for c in numeric if c not in scores]
@@ -361,8 +363,18 @@ def _of_numbers(
     )
 
 
+def _are_costs(columns: Iterable[str]) -> bool:
+    """Return whether columns beside scores are costs or numbers, and so no systems."""
+    return all(is_never(column) or direction(column) is not None for column in columns)
+
+
 def _check_scores(
-    table: Columns, roles: Roles, scores: Sequence[str], asked_for: Sequence[str]
+    table: Columns,
+    roles: Roles,
+    scores: Sequence[str],
+    asked_for: Sequence[str],
+    *,
+    are_files: bool,
 ) -> None:
     """Refuse a table without columns of scores, or with some that may be systems or metrics."""
     if not scores:
@@ -380,6 +392,7 @@ def _check_scores(
             Argument("columns", dict.fromkeys(scores, SYSTEM_SCORE)),
             ", and for metrics ",
             Argument("columns", dict.fromkeys(scores, "score")),
+            *((", or only ", Argument("metric", list(asked_for))) if are_files else ()),
         )
 
 
@@ -599,7 +612,8 @@ def _refuse_summaries(table: Columns, segments: Sequence[str]) -> None:
 
 def _refuse_averages(table: Columns, roles: Roles) -> None:
     """Refuse a table with one row per system, such as of their averages."""
-    columns = [c for c in (roles.system, roles.metric, roles.task, roles.filter) if c is not None]
+    keys = (roles.system, roles.metric, roles.task, roles.filter, roles.epoch or roles.run)
+    columns = [c for c in keys if c is not None]
     rows = set(zip(*(as_names(table.cells[c]) for c in columns), strict=True))
     if roles.system is not None and len(rows) == len(table.lines):
         raise InputError(
