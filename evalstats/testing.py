@@ -120,7 +120,7 @@ def gate(
         Instead of a margin, the share of the baseline's score to keep, above 0 and at most 1; if
         lower is better, errors may be at most 1/recovery times the baseline's.
     at_least, at_most : float, optional
-        Instead of a baseline and a limit: the number that the system's score has to reach
+        Instead of a baseline and a limit: the number that the system's score must reach
         (`at_most` if lower scores are better).
     significance_level : float
         In (0, 0.5), by default 0.05: about the probability to pass, and to fail, for a system whose
@@ -141,11 +141,11 @@ def gate(
     task, filter, missing, epochs, directions
         For logs, as in `compare_logs`.
     allow_changes : str or sequence of str, optional
-        What may differ between the logs beside the systems: ``"version"`` of a task, ``"shots"``,
+        What may differ between the logs besides the systems: ``"version"`` of a task, ``"shots"``,
         ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
         if tasks were asked differently, their scores show little about the systems. Also the kinds
         of cautions with which a check may pass: ``"missing"``, if one system lacks clearly more
-        items than the other, ``"limited"``, if only one was run on a part of the items,
+        items than the other, ``"limited"``, if only one was run on a subset of the items,
         ``"labels"``, if the items that people labelled are not a random sample, and ``"empty"``,
         ``"alike"``, ``"shifted"``, ``"unread"``, ``"unmoved"``, ``"floor"`` and ``"scale"``, which
         the page on gates explains.
@@ -206,9 +206,9 @@ def assert_not_worse(
     found 80% of the time. On few segments nearly everything passes, because no evidence of a
     loss is not evidence of no loss.
 
-    With `margin` the one-sided bound of the loss, at confidence 1 - `significance_level`, has to be
+    With `margin` the one-sided bound of the loss, at confidence 1 - `significance_level`, must be
     below it; choose it before you see the scores. With `recovery` such a bound of
-    new - recovery·baseline has to be above 0, as for a compressed model that keeps "at least 99%
+    new - recovery·baseline must be above 0, as for a compressed model that keeps "at least 99%
     of the original". On few segments most systems fail, or are refused.
 
     Parameters
@@ -216,7 +216,7 @@ def assert_not_worse(
     hypotheses, base, references, metrics
         As in `gate`.
     **options
-        As in `gate`; `margin` and `recovery` may both be left out. Use a smaller
+        As in `gate`; `margin` and `recovery` can both be left out. Use a smaller
         `significance_level` for several gates, and for a gate that runs on every change: without a
         limit, 5 of 100 runs of unchanged quality fail at 0.05.
 

@@ -48,7 +48,7 @@ def compare(
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Moments
         At least two systems: a mapping from names to N outputs each, or to a list of outputs for
         each run; a frame with one column per system; statistics (statistics with the same metric
-        are joined, `SegmentStatistics.join`); or `Moments`. Unpaired systems may have different
+        are joined, `SegmentStatistics.join`); or `Moments`. Unpaired systems can have different
         numbers of outputs.
     references : sequence, optional
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
@@ -57,14 +57,14 @@ def compare(
         Names, as they are written or printed, or configured objects; `metric` is accepted too. By
         default BLEU for texts; for statistics, their own metrics.
     human : mapping of str to sequence, or sequence, optional
-        People's labels of a random sample of the segments, if the scores (or the references) come
-        from a judge: people's scores for each system, or, for a metric with references, one list of
-        people's references; `None` if there is no label. The result is prediction-powered
+        Human labels of a random sample of the segments, if the scores (or the references) come
+        from a judge: human scores for each system, or, for a metric with references, one list of
+        human references; `None` if there is no label. The result is prediction-powered
         (`Judged`): the judge's bias cancels. With several judges, each entry is a list of labels.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name of such a label in the
         statistics' `labels`: whole groups are resampled. For two labels that are both samples (the
-        prompt and the rater), give ``{"prompt": [...], "rater": [...]}`` or a list of both names:
+        prompt and the rater), pass ``{"prompt": [...], "rater": [...]}`` or a list of both names:
         the variance is V(prompt) + V(rater) - V(both), at least V(both), and t has the degrees of
         freedom of the label with fewer groups (Cameron, Gelbach and Miller, 2011).
     strata : sequence, optional
@@ -129,7 +129,7 @@ def compare(
     Returns
     -------
     Comparison
-        Iterating gives a `Difference` for each pair and metric.
+        Iterating yields a `Difference` for each pair and metric.
 
     Raises
     ------

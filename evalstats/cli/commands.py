@@ -151,13 +151,13 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def meta(options: argparse.Namespace, progress: Progress) -> Result:
-    """Compare metrics with people's scores, which are in the first log, or have a name."""
+    """Compare metrics with human scores, which are in the first log, or have a name."""
     paths = options.scores if options.input else options.logs
     if not paths:
         raise InputError(
             "people's scores are missing; pass them as the first log, or with --scores"
         )
-    # With logs, `human` would select a judge's scores beside people's labels.
+    # With logs, `human` would select a judge's scores that have human labels.
     name, options.human = options.human, None
     options.missing = options.missing or "available"
     wanted, options.metrics = options.metrics, None

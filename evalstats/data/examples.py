@@ -73,7 +73,7 @@ def participants() -> dict[str, list[str]]:
 
 
 def _people() -> str:
-    """Return people's scores of two thirds of the participants' outputs."""
+    """Return human scores of two thirds of the participants' outputs."""
     rng, better = random.Random(5), load_sample().systems["clearly-better"]
     lines, scores = ["system,segment,ESA"], dict[tuple[int, str], float]()
     for name, outputs in participants().items():
@@ -103,7 +103,7 @@ def _judge() -> str:
 
 
 def _graded() -> tuple[str, str]:
-    """Return a judge's grades of all answers of two models, and people's of 120 items.
+    """Return a judge's grades of all answers of two models, and human grades of 120 items.
 
     The models are equally good, and the judge prefers the second one.
     """

@@ -1,7 +1,7 @@
-"""A judge's scores of all segments, corrected by people's labels of some of them.
+"""A judge's scores of all segments, corrected with human labels of some of them.
 
 `Judged` is the metric; the weight of the judge's scores is tuned when systems are scored, and
-`JudgeAgreement` gives their worth in labels and the agreement of judge and people.
+`JudgeAgreement` gives their worth in labels and the judge's agreement with human labels.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ _ALL_LABELLED = (
 _UNLIKE = 0.01
 #: Scales are different if the largest number is so many times as large.
 _LARGER = 1.9
-#: A judge and people disagree in direction if r·√(n - 1), which is standard normal for r = 0, is
+#: A judge and human labels disagree in direction if r·√(n - 1), which is standard normal for r = 0, is
 #: below this.
 _OPPOSED = -3
-#: How many systems the note on agreement with people lists.
+#: How many systems the note on agreement with human labels lists.
 _TOLD = 3
 
 
 @dataclass(frozen=True)
 class Judged(LabelledMetric):
-    r"""A metric with a judge's labels of all segments and people's labels of some.
+    r"""A metric with a judge's labels of all segments and human labels of some.
 
     Prediction-powered inference (Angelopoulos, Duchi and Zrnic, 2023):
 
     .. math:: m(H) + \lambda \, (m(F) - m(F_H))
 
-    H are the statistics of the labelled segments from people's labels, :math:`F_H` the statistics
+    H are the statistics of the labelled segments from human labels, :math:`F_H` the statistics
     of the same segments from the judge's, and F the statistics of all other segments from the
     judge's. If the labelled segments are a random sample, the bias of the judge cancels for every
-    λ. The sums of each are columns, so m may be any metric of sums: a mean, accuracy, F1, kappa.
+    λ. The sums of each are columns, so m can be any metric of sums: a mean, accuracy, F1, kappa.
     With several judges, each has its own λ, and their corrections are added.
 
     Parameters
@@ -64,11 +64,11 @@ class Judged(LabelledMetric):
         The metric m. If it has references (gold classes), labels are references; otherwise they are
         the scores themselves.
     weight : float or tuple of float, optional
-        λ, from 0 (people only) to 1, one per judge. By default the λ with the smallest standard
-        error, when scores are estimated or systems are compared (`evalstats.estimate`); elsewhere
-        1, or 1/J for each of J judges.
+        λ, from 0 (human labels only) to 1, one per judge. By default the λ with the smallest
+        standard error, when scores are estimated or systems are compared (`evalstats.estimate`);
+        elsewhere 1, or 1/J for each of J judges.
     judges : int
-        Number of judges, J: each entry then has the labels of J judges, followed by people's.
+        Number of judges, J: each entry then has the labels of J judges, then the human label.
 
     Raises
     ------
@@ -134,7 +134,7 @@ class Judged(LabelledMetric):
 
     @property
     def signature(self) -> str:
-        """The signature of the metric, and how people's labels are used."""
+        """The signature of the metric, and how human labels are used."""
         fixed = "" if self.weight is None else ":" + "+".join(f"{w:.10g}" for w in self._weights)
         return str(MetricSignature.of(self.metric.signature).tagged(f"judged:ppi{fixed}"))
 
@@ -144,10 +144,10 @@ class Judged(LabelledMetric):
         Parameters
         ----------
         hypotheses : sequence
-            N outputs; for a metric without references N pairs (the judge's score, people's or
-            None), or tuples of J + 1 for J judges.
+            N outputs; for a metric without references N pairs (the judge's score, the human score
+            or None), or tuples of J + 1 for J judges.
         references : sequence, optional
-            For a metric with references: N pairs (the judge's label, people's or None).
+            For a metric with references: N pairs (the judge's label, the human label or None).
         """
         with_references = self.metric.uses_references
         what = "references" if with_references else "hypotheses"
@@ -185,7 +185,7 @@ class Judged(LabelledMetric):
         return joined_rows(labelled, people_rows, *by_judges)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse people's or the judge's statistics if the metric refuses them."""
+        """Refuse human or the judge's statistics if the metric refuses them."""
         self.metric.check_statistics(self.parts(statistics))
 
     def parts(self, totals: ArrayLike) -> Floats:
@@ -235,7 +235,7 @@ class Judged(LabelledMetric):
 
         Few labels show few errors of the judge, or none. One more label, on which the judge is
         wrong, adds λ² to Σ(h - λf)² (after Agresti and Min, 2005); with several judges, all are
-        wrong and λ is their sum. For groups it is a whole group. If people's labels do not vary, λ
+        wrong and λ is their sum. For groups it is a whole group. If human labels do not vary, λ
         carries no information, and the label adds 1.
         """
         columns = self.metric.outcome_columns()
@@ -301,7 +301,7 @@ class Judged(LabelledMetric):
         n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
         weights = self._weights
         if self.weight is None:
-            # Least squares of people's values on the judges'. To the judges' covariance there, n/N
+            # Least squares of the human values on the judges'. To the judges' covariance there, n/N
             # times their covariance over all units is added for the N others (Angelopoulos, Duchi
             # and Zrnic, 2023). For one judge λ is Cov(h, f)/((1 + n/N)·Var(f)).
             label_share, wholes = (
@@ -374,7 +374,7 @@ def joined_rows(labelled: Floats, people: Floats, *judges: Floats) -> Floats:
 
 
 class LabelSpread(NamedTuple):
-    """Variances per unit of a difference of two systems: of people's scores and a judge's.
+    """Variances per unit of a difference of two systems: of human scores and a judge's.
 
     With n labels of N units, the variance is (V_h - 2λC + λ²V_f·N/(N - n))/n, with the best λ.
     """
@@ -420,7 +420,7 @@ def label_spread(scores: Scores, a: int, b: int) -> LabelSpread | None:
 
 @dataclass(frozen=True)
 class JudgeAgreement(Correction):
-    """The worth of the judge of one metric in labels, and its agreement with people.
+    """The worth of the judge of one metric in labels, and its agreement with human labels.
 
     Standard errors are in the order of `systems`.
     """
@@ -648,11 +648,11 @@ def _correlation(
 def with_people(
     systems: object, references: object, metrics: Metrics, human: object
 ) -> tuple[Mapping[str, Any], Any, list[Judged]]:
-    """Return outputs, references and metrics with pairs of the judge's and people's labels.
+    """Return outputs, references and metrics with pairs of the judge's and human labels.
 
     For metrics with references (gold classes) labels are references, one list for all systems.
     Otherwise they are the scores, one list per system: `{"A": [(4, 5), (3, None)]}`. With several
-    judges, each segment has a list with people's label last: `{"A": [(4, 3, 5), (3, 2, None)]}`.
+    judges, each segment has a list with the human label last: `{"A": [(4, 3, 5), (3, 2, None)]}`.
     """
     named = as_systems(systems)
     inner = as_metrics(metrics)
@@ -719,7 +719,7 @@ def with_pairs(
 
 
 def by_role(human: object, names: Mapping[str, str]) -> object:
-    """Return people's scores by system name, given by role; a list is returned unchanged.
+    """Return human scores by system name, from scores by role; a list is returned unchanged.
 
     >>> by_role({"new": [4, None], "base": [3, 5]}, {"new": "system", "base": "baseline"})
     {'system': [4, None], 'baseline': [3, 5]}

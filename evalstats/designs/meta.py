@@ -1,7 +1,7 @@
-"""`meta`: a comparison of metrics, from people's and metrics' scores of several systems.
+"""`meta`: a comparison of metrics, from human and metric scores of several systems.
 
 The systems of that comparison are the metrics, and its segments are the segments of the test set.
-Measures are the agreement of a metric with people about two systems, in total or on each segment.
+Measures are a metric's agreement with human scores about two systems, in total or on each segment.
 Differences between two systems are `(P, N)`, of P pairs on N segments. They are 0 if a score is
 missing; `both` marks the segments with all scores of a pair.
 """
@@ -43,16 +43,16 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class PairwiseAccuracy(Metric):
-    r"""The share of pairs of systems that a metric puts in the same order as people do.
+    r"""The share of pairs of systems that a metric and human scores put in the same order.
 
-    Statistics are differences d between the two systems of each pair, people's and the metric's,
+    Statistics are differences d between the two systems of each pair, human and the metric's,
     and their squares. With sums D and Q, :math:`z = D/\sqrt{Q}` is nearly normal if the outputs of
     both systems are exchanged at random.
 
     Parameters
     ----------
     columns : tuple of str
-        Names of people's D and Q of each pair, then of the metric's D and Q.
+        Names of the human D and Q of each pair, then of the metric's D and Q.
     """
 
     columns: tuple[str, ...]
@@ -91,7 +91,7 @@ class PairwiseAccuracy(Metric):
 
 @dataclass(frozen=True)
 class SoftPairwiseAccuracy(PairwiseAccuracy):
-    r"""1 minus the mean distance between a metric's p-values and people's, over pairs.
+    r"""1 minus the mean distance between a metric's and human p-values, over pairs.
 
     The p-values come from the permutation test that the first system is better, in closed form:
     :math:`\Phi(-z)` (Thompson, Mathur, Deutsch and Khayrallah, 2024).
@@ -138,7 +138,7 @@ def _over(a: Floats, b: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class WithinSegments(Mean):
-    """The mean over segments of a metric's agreement with people: `accuracy`, or a correlation."""
+    """The mean over segments of agreement with human scores: `accuracy`, or a correlation."""
 
     bounds: tuple[float, float] = (-1.0, 1.0)  # type: ignore[misc]
 
@@ -173,7 +173,7 @@ def _defined(top: Floats, bottom: Floats, known: Flags) -> Floats:
 
 
 def accuracy(people: Floats, metric: Floats, both: Flags, tie: float) -> Floats:
-    """Return the share of pairs on each segment that metric and people order, or tie, alike.
+    """Return the share of pairs on each segment that metric and humans order, or tie, alike.
 
     Differences of the metric up to `tie` are ties (Deutsch, Foster and Freitag, 2023).
     """
@@ -252,23 +252,23 @@ def meta(
     rng: Rng = SEED,
     executor: Workers = None,
 ) -> Comparison:
-    r"""Measure how well metrics agree with people about systems, and compare the metrics.
+    r"""Measure how well metrics agree with human scores of systems, and compare the metrics.
 
     Parameters
     ----------
     human : mapping, frame or SegmentStatistics
-        People's scores of every system, one number per segment, `None` or NaN if there is none.
+        Human scores of every system, one number per segment, `None` or NaN if there is none.
     metrics : mapping, or sequence of SegmentStatistics
         The same for every metric: ``{metric: {system: scores}}``. For statistics, for example from
         `evalstats.extract`, the scores of single segments are used.
     measure : {"spa", "pa", "acc_eq", "pearson", "kendall"}
         ``"spa"``, soft pairwise accuracy (Thompson, Mathur, Deutsch and Khayrallah, 2024): 1 minus
-        the mean distance between the metric's and people's p-values of two systems. ``"pa"``, the
+        the mean distance between the metric's and human p-values of two systems. ``"pa"``, the
         share of pairs of systems in the same order (Kocmi et al., 2021). The others are means over
-        segments: ``"acc_eq"``, the share of pairs of outputs that metric and people order, or tie,
+        segments: ``"acc_eq"``, the share of pairs of outputs that metric and humans order, or tie,
         alike; differences of the metric up to its best threshold count as ties (Deutsch, Foster and
-        Freitag, 2023); and the correlations of the outputs' scores. Segments with equal scores by
-        people have no correlation; if only the metric's scores are equal, it is 0.
+        Freitag, 2023); and the correlations of the outputs' scores. Segments with equal human
+        scores have no correlation; if only the metric's scores are equal, it is 0.
     lower_is_better : iterable of str
         Metrics of errors; not needed for statistics.
     groups : str or sequence, optional
@@ -278,8 +278,8 @@ def meta(
         The metric that all others are compared with; by default all pairs are.
     test : {"ar", "bootstrap", "t"}
         By default (``"ar"``) the scores of whole segments are swapped between two metrics, which
-        makes no difference if both agree equally well with people. The pairwise measures have no
-        other test: they are not smooth, and with nearly equal systems, resamples vary more than
+        makes no difference if both agree equally well with human scores. The pairwise measures have
+        no other test: they are not smooth, and with nearly equal systems, resamples vary more than
         test sets.
     alternative, adjustment, confidence_level, n_resamples, rng, executor
         As in `evalstats.compare`. ``"spa"`` has t intervals, ``"pa"`` percentile intervals, and the
@@ -297,7 +297,7 @@ def meta(
 
     Notes
     -----
-    A score that a metric or people lack is left out for all, so that metrics are compared on the
+    A human or metric score that is missing is left out for all, so that metrics are compared on the
     same pairs of outputs. For the pairwise measures the differences of each metric are divided by
     the root of their mean square, so that they can be swapped between two metrics. The measures do
     not depend on the scale of a metric.

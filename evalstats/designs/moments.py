@@ -99,7 +99,7 @@ class Moments(Summary):
     differing : array_like, shape (S, S), or (3, S, S), optional
         Number of units on which the statistics of two systems differ, which limits the degrees of
         freedom; for groups also the number of segments in these units, and the sum of its squares.
-        Without it, two systems are assumed to differ on all units, and a note reports this.
+        Without it, two systems are assumed to differ on all units, and a note says so.
     strata : sequence of str, optional
         T names of strata. Each unit lies in one stratum, and ``aggregate`` combines the strata.
     unit : str
@@ -232,7 +232,7 @@ class Moments(Summary):
         ------
         InputError
             For labels that do not match, groups with two labels, several runs of each system, and
-            metrics that need more than sums (with people's labels, or with fixed items).
+            metrics that need more than sums (with human labels, or with fixed items).
 
         Examples
         --------
@@ -600,7 +600,7 @@ def moments_query(
         The metric of these k columns.
     columns : mapping of str to sequence of str
         For each system the names of its k columns, in the order of ``metric.columns``. A whole
-        number is a constant: for the mean of the scores in a column "q", give ``("q", 1)``.
+        number is a constant: for the mean of the scores in a column "q", pass ``("q", 1)``.
     groups, strata : str, optional
         Name of a column of labels: units are groups of segments; strata are rows of the answer.
     quote : {'"', '`'}

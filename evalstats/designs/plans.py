@@ -100,7 +100,7 @@ class Plan(Several[LeftOut]):
     """Which items to run (or label), and what earlier systems predict for the others.
 
     Made by `evalstats.plan`. Printing it shows its precision, `to_csv` and `to_dataframe` list the
-    items to run, and iterating gives a `LeftOut` for each metric and earlier system.
+    items to run, and iterating yields a `LeftOut` for each metric and earlier system.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class Plan(Several[LeftOut]):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], metrics: Sequence[Metric] = ()) -> Plan:
-        """Read what `save` wrote; if metrics are your own, give all of them in order.
+        """Read what `save` wrote; if metrics are your own, pass all of them in order.
 
         Raises
         ------
@@ -854,7 +854,7 @@ class Planned(LabelledMetric):
 
 @dataclass(frozen=True)
 class PlanWorth(Correction):
-    """The precision of systems that were run on a part of the items, under one metric."""
+    """The precision of systems that were run on a subset of the items, under one metric."""
 
     systems: tuple[str, ...]  # that were run on a part
     n_items: int

@@ -228,7 +228,7 @@ class Agreement(Metric):
 def ratings_by_item(items: object, raters: object, ratings: object) -> list[list[Any]]:
     """Return a row of ratings for each item, from a table with one rating per line.
 
-    Give the result to `Agreement(labels, "alpha", ratings=True)`.
+    Pass the result to `Agreement(labels, "alpha", ratings=True)`.
 
     Parameters
     ----------

@@ -295,7 +295,7 @@ def as_unpaired(
 ) -> Unpaired:
     """Return the only task of a call whose systems have their own segments.
 
-    References, people's labels, groups and strata are by system; statistics have one system each.
+    References, human labels, groups and strata are by system; statistics have one system each.
     """
     inputs = inputs_by_system(hypotheses)
     given = {"references": references, "human": human, "groups": groups, "strata": strata}
@@ -405,7 +405,7 @@ PAIR = (0, 1)
 
 
 class Bound(NamedTuple):
-    """The number that a score has to reach, from above if lower scores are better."""
+    """The number that a score must reach, from above if lower scores are better."""
 
     number: float
     is_least: bool

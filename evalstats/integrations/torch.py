@@ -19,8 +19,8 @@ def merged(accumulator: Accumulator, group: Any = None) -> Accumulator:
     """Return the accumulators of all ranks merged into a new one, the same on every rank.
 
     Every rank must call it with its own accumulator, and with the same `group` (by default all
-    ranks). Without an initialised process group there is one rank. Give `Accumulator.update` ids,
-    so that segments that the sampler added to fill the last batch count once.
+    ranks). Without an initialised process group there is one rank. Pass ids to
+    `Accumulator.update`, so that segments that the sampler added to fill the last batch count once.
     """
     parts: list[Any] = [accumulator]
     if distributed.is_available() and distributed.is_initialized():

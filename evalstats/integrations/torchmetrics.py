@@ -38,7 +38,7 @@ class CorpusScore(torchmetrics.Metric):
     `metric` is a name or a configured object, and `options` are the options of
     `torchmetrics.Metric`, such as ``sync_on_compute``.
 
-    It stores one row of integers per segment, as in `Accumulator`. With a distributed sampler give
+    It stores one row of integers per segment, as in `Accumulator`. With a distributed sampler pass
     ids, so that segments added to fill the last batch count once.
     """
 

@@ -39,7 +39,7 @@ STATE_FILE = "evalstats_monitor.json"
 class MonitorCallback(TrainerCallback):
     """Check every evaluation of a `Trainer`, log the verdict, stop when the patience is used up.
 
-    Give it to the trainer twice: ``Trainer(..., callbacks=[watch],
+    Pass it to the trainer twice: ``Trainer(..., callbacks=[watch],
     compute_metrics=watch.compute_metrics)``. Every step at which the monitored set is evaluated
     during the training counts as one check. The monitor's state is saved in each checkpoint and
     read again when training resumes from it.

@@ -1,4 +1,4 @@
-"""`compare_logs`, `estimate_logs`: logs joined by task and item; people's scores and battles."""
+"""`compare_logs`, `estimate_logs`: logs joined by task and item; human scores and battles."""
 
 from __future__ import annotations
 
@@ -135,10 +135,10 @@ def compare_logs(logs: Logs, **options: Unpack[ComparedLogs]) -> Comparison:
     directions, columns : mapping, optional
         As in `read_log`: ``{"judge": "lower"}`` and ``{"mine": "score"}``.
     human : path, frame, Log or str, optional
-        People's scores of a random sample of the items, if the logs have scores of a judge: a
+        Human scores of a random sample of the items, if the logs have a judge's scores: a
         table, joined by item ids and names of systems, or the name of a column of the logs. The
         result is prediction-powered (`evalstats.Judged`). With several metrics each is a judge, and
-        people's scores correct all of them together.
+        human scores correct all of them together.
     paired : bool
         `False` if the systems answered different items: each is then a separate sample, as in
         `compare`.
@@ -539,7 +539,7 @@ def _merged(sides: Sequence[Joined]) -> Joined:
 
 
 def _human_column(human: OneLog | None) -> str | None:
-    """Return the metric with people's scores, or None if they are a separate log."""
+    """Return the metric with human scores, or None if they are a separate log."""
     if not isinstance(human, str) or Path(human).exists():
         return None
     if without_suffix(human) != human:
@@ -552,7 +552,7 @@ def _human_column(human: OneLog | None) -> str | None:
 
 
 def _without(logs: Sequence[Log], column: str | None) -> list[Log]:
-    """Return logs without the metric with people's scores."""
+    """Return logs without the metric with human scores."""
     kept = [log.less(lambda rows: rows.key.metric == column) for log in logs]
     if logs and not any(log.rows for log in kept):
         raise InputError(
@@ -567,7 +567,7 @@ def _corrected(
     people: Mapping[str, Sequence[SegmentStatistics]],
     notes: list[Note],
 ) -> dict[str, list[SegmentStatistics]]:
-    """Return a judge's statistics, by task, corrected by people's; omissions are noted.
+    """Return a judge's statistics, by task, corrected with human scores; omissions are noted.
 
     People's scores without a task are used for a single task.
     """
@@ -593,7 +593,7 @@ def _corrected(
 def _unlike_people(
     tables: Sequence[SegmentStatistics], people: Sequence[SegmentStatistics], metrics: Sequence[str]
 ) -> str:
-    """Return why people's scores cannot correct scores of judges with these metrics, or ""."""
+    """Return why human scores cannot correct scores of judges with these metrics, or ""."""
     names, known = ", ".join(metrics), people[0].systems
     if len(people) > 1:
         theirs = ", ".join(table.metric.name for table in people)
@@ -650,7 +650,7 @@ def _judged(
                 f"{len(marks):,}",
                 argument="human",
             )
-    # Few logs have people's scores, or battles.
+    # Few logs have human scores, or battles.
     from evalstats.designs.judges import Judged, joined_rows
 
     values = joined_rows(labelled, rows, *(one.values.astype(np.float64) for one in tables))

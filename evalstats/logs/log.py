@@ -145,7 +145,7 @@ class Average(NamedTuple):
 class Log(Result):
     """The contents of a log or a table of scores: rows of every item, system, task and metric.
 
-    Made by `read_log`. Printing it shows the tables, with the computed scores beside the scores
+    Made by `read_log`. Printing it shows the tables, with the computed scores next to the scores
     reported in the log, and what was left out and why.
 
     Attributes
@@ -252,7 +252,7 @@ class Log(Result):
 
     @cached_property
     def averages(self) -> tuple[Average, ...]:
-        """The scores of groups whose tasks are all present, beside the reported scores.
+        """The scores of groups whose tasks are all present, next to the reported scores.
 
         As in the harness, tasks without the metric do not count in averages.
         """

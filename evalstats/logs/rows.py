@@ -218,7 +218,7 @@ class Answers:
     ) -> Rows:
         """Return the rows of a metric that is a mean of the scores with its name.
 
-        Give `items` if several metrics share them, and `values` if they are not simply its scores.
+        Pass `items` if several metrics share them, and `values` if they are not simply its scores.
         `higher` is whether higher is better, None if unknown; `reported` is used if it is a number,
         and lines of `lacking` if they are not empty. With a reason in `failed`, missing scores are
         0, since the harness counts them as failures.
@@ -251,7 +251,7 @@ class Rows:
 
     `values` `(n, k)` are statistics of the metric in the order of the items: NaN if a score is
     missing; a `Mean` has (0, 0) for deliberately unscored answers. `reported` is the score in the
-    log, `lacking` describes missing parts, `is_limited` is whether only a part of the items was
+    log, `lacking` describes missing parts, `is_limited` is whether only a subset of the items was
     requested and is complete, `is_directed` whether the direction is known, `path` the file, and
     `settings` the settings of the task, if the log has them: ``{"version": "1.0", "shots": "5"}``.
     `is_absent` `(n,)` marks answers that only other systems of a table have. `is_failed` `(n,)`

@@ -61,7 +61,7 @@ class ROUGE(Quotient):
     Notes
     -----
     Texts without ASCII letters and digits have no tokens and score 0. For Chinese or Russian,
-    compute ROUGE with another tokeniser and give the scores to `Mean`.
+    compute ROUGE with another tokeniser and pass the scores to `Mean`.
 
     Examples
     --------

@@ -132,7 +132,7 @@ def _scored(estimates: Sequence[Estimate]) -> list[str]:
 
 
 def _judged(estimates: Sequence[Estimate]) -> list[str]:
-    """Return that people's labels correct a judge's scores, with their number and λ."""
+    """Return that human labels correct a judge's scores, with their number and λ."""
     signatures = [e.signature for e in estimates]
     weights = [x for s in signatures for x in s.settings if x.startswith(_JUDGED)]
     if not weights:

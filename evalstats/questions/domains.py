@@ -102,7 +102,7 @@ class TaskTest(Record):
 
 @dataclass(frozen=True, repr=False)
 class Heterogeneity(Several[TaskTest]):
-    """Whether differences differ between tasks; iterating gives a `TaskTest` per pair and metric.
+    """Whether differences differ between tasks; iterating yields a `TaskTest` per pair and metric.
 
     Attributes
     ----------
@@ -289,7 +289,7 @@ def by_stratum(comparison: Comparison, labels: str | Iterable[Hashable]) -> Comp
     """Compare within each stratum: a `Comparison` with one row per stratum, and the total below.
 
     Strata are treated like the tasks of a suite: p-values are adjusted for all of them. The last
-    row is the score of all segments together, drawn within strata. A note reports whether the
+    row is the score of all segments together, drawn within strata. A note says whether the
     difference differs between strata (`heterogeneity`). If groups lie in several strata (a prompt
     in several languages), each row has a part of them, the last row draws them whole, as the
     comparison does, and strata are not tested against each other.

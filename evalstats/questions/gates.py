@@ -1,4 +1,4 @@
-"""Gates: whether a model may replace another, or whether its score reaches a fixed number.
+"""Gates: whether a model can replace another, or whether its score reaches a fixed number.
 
 Each task and metric has a `GateCheck`; a `Gate` is as good as its worst check, also as JUnit's XML.
 `decide` makes all decisions: for gates of one task or many, against a baseline or a number, and for
@@ -460,9 +460,9 @@ class GateCheck(Record):
 
 @dataclass(frozen=True, repr=False)
 class Gate(Several[GateCheck]):
-    """Whether a system may replace its baseline, or whether its scores reach a number.
+    """Whether a system can replace its baseline, or whether its scores reach a number.
 
-    Iterating gives `GateCheck`. A system whose true score is the number passes in about 5%: of 0/1
+    Iterating yields `GateCheck`. A system whose true score is the number passes in about 5%: of 0/1
     scores in .000 to .058 (all outcomes of 30, 100 and 1,000 items, numbers .5, .9 and .99), of
     means of 30 or 100 scores (normal, uniform, scores from 1 to 5, beta, exponential towards the
     worst score) in .039 to .065, and of lognormal scores towards the worst score in .095 and .078.

@@ -291,7 +291,7 @@ def rare_notes(look: Look) -> Iterator[str]:
 
 @dataclass(frozen=True, repr=False)
 class Looks(Several[Look]):
-    """All looks of a sequential test so far; iterating gives `Look`, the last one last.
+    """All looks of a sequential test so far; iterating yields `Look`, the last one last.
 
     Attributes
     ----------
@@ -435,7 +435,7 @@ class SequentialTest:
         The largest planned number of units: items, or groups of items. Without it there is no plan
         and no last look, which costs power.
     looks : int
-        Number of planned looks, in equal steps. You may look at other times, or more often: the
+        Number of planned looks, in equal steps. You can look at other times, or more often: the
         level is computed from the number of units so far.
     metric : str or Metric
         Name or configured object.
@@ -443,8 +443,8 @@ class SequentialTest:
         The loss that is too large, or the share of the baseline's score to keep, as in `gate`.
         Without either, the test is whether the system is better.
     at_least, at_most : float, optional
-        Instead of a baseline and a limit: the number that the system's score has to reach, as in
-        `gate`. Then give `look` only `new`.
+        Instead of a baseline and a limit: the number that the system's score must reach, as in
+        `gate`. Then pass only `new` to `look`.
     significance_level : float
         In (0, 0.5): the largest probability that *any* look passes wrongly, and that any fails
         wrongly.
@@ -563,13 +563,13 @@ class SequentialTest:
         ----------
         new, base
             N outputs or scores of each, or the `SegmentStatistics` of each; or both systems in
-            `new`, as in `compare`, and the name of the baseline in `base`. Give only `new` for a
+            `new`, as in `compare`, and the name of the baseline in `base`. Pass only `new` for a
             test against a number. Items of earlier looks must be included again; they are matched
             by `segment_ids`, or by place.
         references, groups, strata, aggregate
             As in `compare`, for all items so far. Units are groups, if given.
         human : sequence or mapping, optional
-            People's labels of some of the items so far, if the metric is `es.Judged`, in the form
+            Human labels of some of the items so far, if the metric is `es.Judged`, in the form
             that `compare` takes; the systems are `new` and `base` if these are outputs or scores:
             {"new": [4, None, ...], "base": [...]}. An item must have its label when it first comes
             in, or never.

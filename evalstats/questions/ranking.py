@@ -123,7 +123,7 @@ class Ranked(Record):
 
 @dataclass(frozen=True, repr=False)
 class Ranking(Several[Ranked]):
-    """Systems best first, with intervals of their ranks; iterating gives `Ranked`.
+    """Systems best first, with intervals of their ranks; iterating yields `Ranked`.
 
     Attributes
     ----------
@@ -270,7 +270,7 @@ class Ranking(Several[Ranked]):
 
 @dataclass(frozen=True, repr=False)
 class Rankings(Several[Ranking]):
-    """Rankings, one per metric; iterating gives `Ranking`.
+    """Rankings, one per metric; iterating yields `Ranking`.
 
     Attributes
     ----------

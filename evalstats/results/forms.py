@@ -287,7 +287,7 @@ class Result(Record):
         texts : mapping of str to sequence of str, optional
             Texts of segments to show, by name: ``{"source": ..., "reference": ...}``, with one text
             per segment, or a mapping from ids to texts. If lists of texts were compared, outputs
-            and references are known; otherwise give them here, under the names of the systems.
+            and references are known; otherwise pass them here, under the names of the systems.
         title : str, optional
             Title of the page; by default it names the systems that are compared.
 

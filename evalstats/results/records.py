@@ -88,9 +88,9 @@ class Caution(str):
     texts that are all "alike", "shifted" against the references, or "unread" by the metric, other
     "texts" that are not what the metric takes them for, a score that is "unmoved" by the outputs, a
     baseline at the "floor" of its scale, shares and percentages on one "scale", or a number that
-    stands for no score, different "scales" of judge and people, "few" units that differ, "groups"
-    in several strata, parts of documents that count as "units", a system that was "limited" to a
-    part of the items. It is empty if a file was read.
+    marks a missing score, different "scales" of judge and human labels, "few" units that differ,
+    "groups" in several strata, parts of documents that count as "units", a system that was
+    "limited" to a subset of the items. It is empty if a file was read.
 
     >>> Caution("20 of 200 items are left out.", "missing")
     'Caution: 20 of 200 items are left out.'

@@ -3,7 +3,7 @@
 - `segments`: `SegmentStatistics`, its numbers, names of systems and segments, labels of groups
 - `extraction`: texts to statistics
 - `guards`: checks of the input: rules that refuse mistaken input, and cautions
-- `alignment`: whether outputs stand beside the references of other segments
+- `alignment`: whether outputs are aligned with the references of other segments
 - `interchange`, `archives`: statistics as files
 - `files`: texts from files and pipes, compressed or not, and sacreBLEU's test sets
 

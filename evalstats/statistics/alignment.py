@@ -1,4 +1,4 @@
-"""Whether outputs stand beside the references of other segments.
+"""Whether outputs are aligned with the references of other segments.
 
 A heading, a lost line or another order shifts outputs against their references, and metrics score
 them all the same. A few outputs are compared with their own reference and with those near by, by

@@ -64,7 +64,7 @@ def extract(
 ) -> SegmentStatistics:
     """Extract the statistics of every segment of every system, `(S, N, k)`.
 
-    If you give the result to `estimate` and `compare` instead of texts, texts are only processed
+    If you pass the result to `estimate` and `compare` instead of texts, texts are only processed
     once; `SegmentStatistics.save` writes it to disk.
 
     Parameters

@@ -98,7 +98,7 @@ class References(Sequence[tuple[str, ...]]):
     """The references of a test set, checked once and prepared once.
 
     Behaves as a sequence with one tuple of reference strings per segment, without absent references
-    (`None`). If you give the same object to several calls, tokens and n-grams of the references are
+    (`None`). If you pass the same object to several calls, tokens and n-grams of the references are
     computed only once.
 
     Parameters

@@ -85,7 +85,7 @@ class Accumulator:
             look like streams.
         ids : sequence of int or str, optional
             Ids of the segments: n positions in the data set (not in the batch or on the rank), or
-            names. Give them for all batches or for none.
+            names. Pass them for all batches or for none.
 
         Bad input raises an `InputError`, and the collected statistics stay as they were.
         """

@@ -411,7 +411,7 @@ class Case(Record):
 
 @dataclass(frozen=True, repr=False)
 class Cases(Several[Case]):
-    """Items with several trials of two systems, the smallest p-value first; iterating gives `Case`.
+    """Items with several trials of two systems, smallest p-value first; iterating yields `Case`.
 
     Attributes
     ----------

@@ -48,7 +48,7 @@ class Trials(Metric):
     have different numbers of trials; an item with fewer than the metric needs (`fewest`) raises an
     `InputError`. Leave trials that were not run out of the list; they are not failures.
 
-    A metric of trials sets `name`, `own` (names of its columns beside the items, trials and right
+    A metric of trials sets `name`, `own` (names of its columns besides the items, trials and right
     answers that all have), `fewest` and `of_items`; by default its score is the mean over items of
     the first of its own columns.
 
@@ -375,7 +375,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
 
     .. math:: 1 - \binom{n - c}{k} \Big/ \binom{n}{k}
 
-    for n answers, c of them right: the share of subsets of k answers with a right one. Give the
+    for n answers, c of them right: the share of subsets of k answers with a right one. Pass the
     result to `Mean`: problems are resampled, which also covers the chance in their answers.
 
     Parameters

@@ -147,7 +147,7 @@ class TrialPower:
 
 @dataclass(frozen=True)
 class LabelPower:
-    """The power of other numbers of people's labels that correct a judge's scores, for one pair.
+    """The power of other numbers of human labels that correct a judge's scores, for one pair.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class DesignPower:
     for_width, for_width_low, for_width_high : int or None
         Segments needed for the requested width of the interval.
     of_labels : LabelPower or None
-        Set if people's labels correct a judge's scores.
+        Set if human labels correct a judge's scores.
     """
 
     discordant: Share | None = None
@@ -223,7 +223,7 @@ class PairPower(Record):
     higher_is_better : bool
         Direction of the metric.
     of_design : DesignPower
-        Results for 0/1 scores, looks, widths and labels of people.
+        Results for 0/1 scores, looks, widths and human labels.
     of_runs : RunPower or None
         Set if there are several runs of each system.
     of_trials : TrialPower or None
@@ -279,7 +279,7 @@ class PairPower(Record):
 
 @dataclass(frozen=True, repr=False)
 class Power(Several[PairPower]):
-    """What a test can find on a test set like the pilot; iterating gives `PairPower`.
+    """What a test can find on a test set like the pilot; iterating yields `PairPower`.
 
     Attributes
     ----------

@@ -112,7 +112,7 @@ def power(
     power : float
         Target power, between `significance_level` and 1.
     significance_level : float
-        Level of a single test, from 1e-100 to below 1. For m adjusted tests, give about the level
+        Level of a single test, from 1e-100 to below 1. For m adjusted tests, use about the level
         over m.
     alternative : {"two-sided", "greater", "less"}
         As in `compare`. If one-sided, the true difference is on the tested side.
@@ -144,7 +144,7 @@ def power(
     Returns
     -------
     Power
-        Iterating gives a `PairPower` for each pair and metric; `plot` draws the curve.
+        Iterating yields a `PairPower` for each pair and metric; `plot` draws the curve.
 
     Raises
     ------
@@ -402,7 +402,7 @@ def by_t(number: Quantities, asked: Question, scale: float = 1.0) -> Design:
     of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in squares)
     segment = max((scale * error) ** 2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
     known, influence = degrees, number.influence
-    # If people's labels are all equal, an error is added, but no value differs.
+    # If human labels are all equal, an error is added, but no value differs.
     if influence is not None and number.units.has_values and np.ptp(influence) > 0:
         known = min(degrees, student.variance_degrees(influence[0], number.units.codes))
     return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
@@ -691,7 +691,7 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
 
 
 def _of_labels(plan: Design, scores: Scores, pair: Pair, n: int) -> LabelPower | None:
-    """Return the power of numbers of people's labels of n units, if they correct a judge's."""
+    """Return the power of numbers of human labels of n units, if they correct a judge's."""
     # Few pilots have labels.
     from evalstats.designs.judges import label_spread
 
