@@ -37,8 +37,8 @@ _ALL_LABELLED = (
 _UNLIKE = 0.01
 #: Scales are different if the largest number is so many times as large.
 _LARGER = 1.9
-#: A judge and human labels disagree in direction if r·√(n - 1), which is standard normal for r = 0, is
-#: below this.
+#: A judge and human labels disagree in direction if r·√(n - 1), which is standard normal for r = 0,
+#: is below this.
 _OPPOSED = -3
 #: How many systems the note on agreement with human labels lists.
 _TOLD = 3
