@@ -339,7 +339,7 @@ class Comparison(Listed[Difference]):
         return self.estimates.plot(metric, ax)
 
     def describe(self) -> str:
-        """Return the sentences for a paper's section on methods: what was compared, and how."""
+        """Return the sentences for a paper's methods section: what was compared, and how."""
         from evalstats.pictures.methods import methods_section
 
         return methods_section(self.estimates, self)

@@ -6,7 +6,7 @@
 - `tables`: tables with the intervals of their rows
 - `markup`: tables as HTML with their marks in SVG; `table.css` and `forest.css` are its styles
 - `latex`: tables as LaTeX, fitted to a column of a paper
-- `methods`: the sentences for a paper's section on methods
+- `methods`: the sentences for a paper's methods section
 - `findings`: findings in scores and comparisons, in sentences
 - `report`: the page, with figures in SVG
 

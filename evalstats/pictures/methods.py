@@ -1,4 +1,4 @@
-"""The sentences for a paper's section on methods."""
+"""The sentences for a paper's methods section."""
 
 from __future__ import annotations
 

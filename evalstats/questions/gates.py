@@ -633,7 +633,7 @@ class Gate(Several[GateCheck]):
         return f"{said}, {against[row.verdict]}"
 
     def describe(self) -> str:
-        """Return the sentences for a paper's section on methods."""
+        """Return the sentences for a paper's methods section."""
         if self.margin is None and self.recovery is None:
             return ""
         return (

@@ -225,7 +225,7 @@ class Ranking(Several[Ranked]):
         ]
 
     def describe(self) -> str:
-        """Return the sentences for a paper's section on methods."""
+        """Return the sentences for a paper's methods section."""
         return (
             "All pairs of systems are tested, and p-values are adjusted for all pairs. The "
             "interval of a rank excludes the ranks of systems that are significantly better or "

@@ -12,7 +12,7 @@
 - `estimates`: results of scores, `Estimate` and `Estimates`
 - `notes`: notes of results
 
-HTML, LaTeX, figures and the section on methods are in `pictures`, imported on use.
+HTML, LaTeX, figures and the methods section are in `pictures`, imported on use.
 
 May import `inference`, `metrics`, `checks` and `errors`.
 """

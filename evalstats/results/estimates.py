@@ -31,7 +31,7 @@ class _Scores(Result):
     """The base of `Estimate` and `Estimates`, which are described, drawn and laid out equally."""
 
     def describe(self) -> str:
-        """Return the sentences for a paper's section on methods."""
+        """Return the sentences for a paper's methods section."""
         from evalstats.pictures.methods import methods_section
 
         return methods_section(self._rows())

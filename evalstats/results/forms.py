@@ -166,7 +166,7 @@ class Result(Record):
         return plots.tables(self._brief(), ax)
 
     def describe(self) -> str:
-        """Return the sentences for a paper's section on methods, or ""."""
+        """Return the sentences for a paper's methods section, or ""."""
         return " ".join(distinct(said for part in self._parts() if (said := part.describe())))
 
     def noting(self: T, *notes: str) -> T:

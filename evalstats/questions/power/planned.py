@@ -404,7 +404,7 @@ class Power(Several[PairPower]):
         return Curve(lines, title, self._units, up, self.n_segments, target)
 
     def describe(self) -> str:
-        """Return the sentences for a paper's section on methods."""
+        """Return the sentences for a paper's methods section."""
         return (
             "Power is computed for a t test (noncentral t; Cohen, 1988) or, for 0/1 scores, for "
             "the score test (Miettinen, 1968; Connor, 1987), with the variance of the pilot."
