@@ -536,15 +536,14 @@ def _smooth(
 
 def _cell(decimals: int, keys: Sequence[str], row: dict[str, Any]) -> str:
     """Return the text of a field, or the interval of two fields."""
-    written = []
-    for value in (row[key] for key in keys):
+
+    def text(value: Any) -> str:
         if isinstance(value, float):
-            written.append(tabular.number(value, decimals))
-        elif value is None:
-            written.append(_NO_NUMBER)
-        else:
-            written.append(f"{value:,}" if isinstance(value, int) else str(value))
-    return written[0] if len(written) == 1 else f"[{', '.join(written)}]"
+            return tabular.number(value, decimals)
+        return f"{value:,}" if isinstance(value, int) else str(value or _NO_NUMBER)
+
+    ends = ", ".join(text(row[key]) for key in keys)
+    return ends if len(keys) == 1 else f"[{ends}]"
 
 
 def assumptions(
@@ -601,10 +600,7 @@ def assumptions(
             "uncertainty of this share."
         )
     if any(p.minimum is None for p in result):
-        yield (
-            f'"{_NO_NUMBER}" means that no difference can be found with so few {units} and this '
-            "power."
-        )
+        yield f'"{_NO_NUMBER}" means that no difference can be found with so few {units}.'
     if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
         yield (
             f"Runs vary so much that with {result.n_runs} per system, a difference of "
