@@ -103,14 +103,14 @@ def gate(
         `compare`: a mapping from names to outputs, statistics of two systems, or a mapping from
         tasks to such statistics.
     base
-        The same for the baseline. One side may be outputs and the other statistics, for example
+        The same for the baseline. One side can be outputs and the other statistics, for example
         saved when the baseline was released; statistics then determine the metrics, and must have
         the same references. Items of logs are joined by their ids.
     baseline : str, optional
         Instead of `base`, if `hypotheses` has both systems: the name of the baseline.
     references
         One entry per segment, or the path of a ``.txt``. Leave it out if statistics or logs are
-        given, or if no metric needs it.
+        passed, or if no metric needs it.
     metrics : str or Metric, or a list of them, optional
         By default BLEU, or the metrics of the statistics. For logs, patterns of metrics; by default
         all. `metric` is accepted too.
@@ -118,7 +118,7 @@ def gate(
         The loss that is too large, above 0, in points of each metric.
     recovery : float, optional
         Instead of a margin, the share of the baseline's score to keep, above 0 and at most 1; if
-        lower is better, errors may be at most 1/recovery times the baseline's.
+        lower is better, errors can be at most 1/recovery times the baseline's.
     at_least, at_most : float, optional
         Instead of a baseline and a limit: the number that the system's score must reach
         (`at_most` if lower scores are better).
@@ -144,7 +144,7 @@ def gate(
         What may differ between the logs besides the systems: ``"version"`` of a task, ``"shots"``,
         ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
         if tasks were asked differently, their scores show little about the systems. Also the kinds
-        of cautions with which a check may pass: ``"missing"``, if one system lacks clearly more
+        of cautions with which a check can pass: ``"missing"``, if one system lacks clearly more
         items than the other, ``"limited"``, if only one was run on a subset of the items,
         ``"labels"``, if the items that people labelled are not a random sample, and ``"empty"``,
         ``"alike"``, ``"shifted"``, ``"unread"``, ``"unmoved"``, ``"floor"`` and ``"scale"``, which

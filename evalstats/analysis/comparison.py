@@ -335,7 +335,7 @@ class Comparison(Listed[Difference]):
         return plots.differences(self, asked, ax)
 
     def plot_scores(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
-        """Draw the scores with their intervals, for all metrics or one; on `ax` if given."""
+        """Draw the scores with their intervals, for all metrics or one; on `ax` if passed."""
         return self.estimates.plot(metric, ax)
 
     def describe(self) -> str:

@@ -72,7 +72,7 @@ def read_log(
         Each is ``"system"``, ``"segment"``, ``"score"`` (each of several columns is a metric),
         ``"numerator"`` and ``"denominator"``, ``"metric"``, ``"task"``, ``"filter"``, ``"epoch"``,
         ``"run"``, ``"label"``, ``"system_score"`` (the scores of the system that the column is
-        named after), or None, which leaves it out. If columns of scores are given, no others are
+        named after), or None, which leaves it out. If you name columns of scores, no others are
         used. For battles ``"model_a"``, ``"model_b"`` and ``"winner"``.
     name : str, optional
         Name of the system, instead of the one in the log.
@@ -86,7 +86,7 @@ def read_log(
     Raises
     ------
     InputError
-        If the log cannot be read, is cut short, has an item twice, or has an unknown format; and
+        If the log cannot be read, is truncated, has an item twice, or has an unknown format; and
         for a task, metric, filter or label that does not exist, with a list of existing ones.
 
     Examples

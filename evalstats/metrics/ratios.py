@@ -86,7 +86,7 @@ class Quotient(Metric):
 
 @dataclass(frozen=True)
 class Mean(Quotient):
-    """Mean of per-segment scores, such as COMET, scores of a judge, or accuracy.
+    """Mean of per-segment scores, such as COMET, judge scores, or accuracy.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class Influence(Result):
     task: str = ""
 
     def plot(self, ax: Axes | None = None) -> Axes:  # type: ignore[override]
-        """Draw the ten most influential segments, or groups, the first on top; on `ax` if given."""
+        """Draw the ten most influential segments or groups, the first on top; on `ax` if passed."""
         from evalstats.pictures import plots
 
         return plots.influences(self, SHOWN, ax)

@@ -459,7 +459,7 @@ class SequentialTest:
     n_resamples, rng, executor
         As in `compare`.
     allow_changes : str or sequence of str
-        Kinds of cautions that a look may pass with: "missing", "limited", "labels", "empty",
+        Kinds of cautions that a look can pass with: "missing", "limited", "labels", "empty",
         "alike", "shifted", "unread", "unmoved", "floor", "scale".
 
     Raises
@@ -478,7 +478,7 @@ class SequentialTest:
     the difference.
 
     The order of the items must be unrelated to their difficulty: shuffle them before they run. A
-    note is given if looks differ in difficulty, or in a label of the items.
+    note says so if looks differ in difficulty, or in a label of the items.
 
     Examples
     --------
@@ -567,7 +567,7 @@ class SequentialTest:
             test against a number. Items of earlier looks must be included again; they are matched
             by `segment_ids`, or by place.
         references, groups, strata, aggregate
-            As in `compare`, for all items so far. Units are groups, if given.
+            As in `compare`, for all items so far. Units are groups, if passed.
         human : sequence or mapping, optional
             Human labels of some of the items so far, if the metric is `es.Judged`, in the form
             that `compare` takes; the systems are `new` and `base` if these are outputs or scores:

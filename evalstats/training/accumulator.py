@@ -45,7 +45,7 @@ class Accumulator:
 
     Notes
     -----
-    With ids, rows are sorted by id, and a segment that was given more than once counts once: the
+    With ids, rows are sorted by id, and a segment that was passed more than once counts once: the
     padding of a distributed sampler disappears. The same id with different statistics is an error.
     Without ids, rows are sorted by their numbers, and all of them count. Threads may share an
     accumulator. Pickles hold the narrowest integers that fit: 40 kB for BLEU of 2,000 segments.

@@ -127,7 +127,7 @@ class Monitor:
     significance level the run may have spent so far, and on how strongly its looks depend on one
     another (`evalstats.training.history`). A check is not an improvement if its outputs are empty
     or all equal and the outputs of the best step are not, if it lacks scores that the best step
-    has, or if the metric does not read the texts (``basis.barred``).
+    has, or if the metric cannot process the texts (``basis.barred``).
 
     *The selected checkpoint* (`selected`) has the best score of all. Its score is corrected with
     resamples: each resample chooses a checkpoint, which is scored on the segments that the resample
@@ -357,7 +357,7 @@ class Monitor:
         return [_table(self.checks)], [*lines, *self.notes], [self.signature]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the run so far, into `ax` if given.
+        """Draw the run so far, into `ax` if passed.
 
         Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up
         to 25 checks have bars, more have a band. Raises an `InputError` before the first check, and

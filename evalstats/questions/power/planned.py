@@ -119,7 +119,7 @@ class TrialPower:
     most_trials : int
         The most trials per item of the cheapest design: four times the pilot's.
     cheapest_trials, cheapest_items, cheapest_price : int, int, float, or None
-        The cheapest design that finds it; `None` if no price was given.
+        The cheapest design that finds it; `None` if no price was passed.
     """
 
     item_deviation: NotNegative
@@ -215,11 +215,11 @@ class PairPower(Record):
         Least difference that is found with the target power, and its interval; `None` if no
         difference can be found, for example with 0/1 scores on three segments.
     power, power_low, power_high : float or None
-        Power for the given difference; `None` if none was given.
+        Power for the given difference; `None` if none was passed.
     needed, needed_low, needed_high : int or None
         Segments needed to find it with the target power.
     sizes, minimums, powers : tuple
-        Least difference, and power if a difference was given, for several numbers of segments.
+        Least difference, and power if a difference was passed, for several numbers of segments.
     higher_is_better : bool
         Direction of the metric.
     of_design : DesignPower
@@ -339,7 +339,7 @@ class Power(Several[PairPower]):
     ) -> Panels:
         """Draw power, or the least difference, over the number of segments, for all metrics or one.
 
-        The figure is drawn on `ax`, if given.
+        The figure is drawn on `ax`, if passed.
         """
         from evalstats.pictures import plots
 
