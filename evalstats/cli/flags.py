@@ -290,7 +290,7 @@ OPTIONS = {
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
         Option("--verbose", "printed", "print every column, all notes and all signatures",
                forms="text"),
-        Option("-q, --quiet", "printed extract", "print tables only, and nothing if -o is given",
+        Option("-q, --quiet", "printed extract", "print only tables, and nothing with -o",
                instead={"extract": {"help": "do not print what was written"}}),
         Option("--describe", "compare estimate demo",
                "print text for the methods section of a paper"),
