@@ -99,6 +99,17 @@ def is_missing(value: object) -> bool:
         return True
 
 
+def entry(name: str, *places: object) -> str:
+    """Return the name of an entry.
+
+    >>> entry("references", 2), entry("hypotheses of system 'A'", 2)
+    ('references[2]', "system 'A': hypotheses[2]")
+    """
+    what, _, system = name.partition(" of system ")
+    what += f"[{', '.join(map(str, places))}]"
+    return f"system {system}: {what}" if system else what
+
+
 def refuse_masked(value: object, name: str) -> None:
     """Refuse NumPy arrays with masked entries, since most of NumPy ignores masks."""
     ma = sys.modules.get("numpy.ma")
@@ -107,7 +118,9 @@ def refuse_masked(value: object, name: str) -> None:
     if isinstance(value, ma.MaskedArray):
         masked = np.argwhere(ma.getmaskarray(value))
         if len(masked):
-            raise InputError(f"{name}{masked[0].tolist()} is masked; remove or fill masked entries")
+            raise InputError(
+                f"{entry(name, *masked[0].tolist())} is masked; remove or fill masked entries"
+            )
     elif isinstance(value, (list, tuple)):
         kinds = {kind for kind in set(map(type, value)) if issubclass(kind, _NESTED)}
         if not any(issubclass(kind, np.ndarray) for kind in kinds):
@@ -116,7 +129,7 @@ def refuse_masked(value: object, name: str) -> None:
             kinds = kinds if any(issubclass(x, _NESTED) for x in set(map(type, inside))) else set()
         for i, item in enumerate(value if kinds else ()):
             if type(item) in kinds:
-                refuse_masked(item, f"{name}[{i}]")
+                refuse_masked(item, entry(name, i))
 
 
 #: Types that may contain masked entries.
@@ -283,7 +296,9 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
     array = as_floats(array, name)
     if array.dtype.kind not in "buif":
         if array.dtype.kind == "O" and (gone := [i for i, v in enumerate(array) if is_missing(v)]):
-            raise InputTypeError(f"{name}[{gone[0]}] is missing; pass a number for every segment")
+            raise InputTypeError(
+                f"{entry(name, gone[0])} is missing; pass a number for every segment"
+            )
         raise InputTypeError(
             f"must be numbers, one row per segment, got {array.dtype} values", argument=name
         )
@@ -297,8 +312,8 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
     if not np.all(np.isfinite(numbers)):
         row = int(np.argwhere(~np.isfinite(numbers))[0][0])
         raise InputError(
-            f"{name}[{row}] is {array[row]}, but scores must be finite. Leave such segments out "
-            "for all systems, or use `missing` in compare_logs."
+            f"{entry(name, row)} is {array[row]}, but scores must be finite. Leave such "
+            "segments out for all systems, or use `missing` in compare_logs."
         )
     return numbers
 

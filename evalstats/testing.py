@@ -253,7 +253,7 @@ def assert_not_worse(
     >>> assert_not_worse(old, sample.systems["clearly-better"], sample.references)
     Traceback (most recent call last):
     ...
-    AssertionError: FAILED: system against baseline, required: no significant loss, level 0.05
+    AssertionError: FAILED: system against baseline (required: no significant loss; level 0.05)
     ...
     """
     # pytest then shows the line of the test instead of ours.

@@ -69,7 +69,7 @@ def test_a_saved_baseline(tmp_path, sample):
     es.extract({"v1": sample.systems["clearly-better"]}, sample.references, "chrf").save(path)
     old, new = es.SegmentStatistics.load(path), sample.systems["baseline"]
     with pytest.raises(
-        AssertionError, match=r"FAILED: system against v1, required: no sig[^!]*chrF2 ↑ .* -\d"
+        AssertionError, match=r"FAILED: system against v1 \(required: no sig[^!]*chrF2 ↑ .* -\d"
     ):
         es.assert_not_worse(new, old, sample.references)
     with pytest.raises(es.InputError, match="must be computed with the same references"):
@@ -80,11 +80,11 @@ def test_messages():
     old, new = np.arange(40.0), np.arange(40.0) - np.arange(40) % 3
     for margin, parts in (
         (None, [
-            "FAILED: system against baseline, required: no significant loss, level 0.05\n",
+            "FAILED: system against baseline (required: no significant loss; level 0.05)\n",
             "18.5", "-0.98", "judge: failed. The loss is significant (p < 0.0001)", "judge|mean|",
         ]),
         (1, [
-            "UNDECIDED: system against baseline, required: a loss of less than 1, level 0.05\n",
+            "UNDECIDED: system against baseline (allowed loss: below 1; level 0.05)\n",
             "judge: undecided. We could not show that the loss is within the limit (p = 0.4", ". The difference is too uncertain",
             "the smallest margin that you can claim is ",
         ]),

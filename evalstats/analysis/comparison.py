@@ -396,7 +396,7 @@ class Comparison(Listed[Difference]):
             for scores in by_metric(self.estimates.totals or self.estimates).values()
         )
         number = counted(len(systems), system_name(self.estimates))
-        return number if len(best) > 1 else f"{best[0]} scores best of {number}"
+        return number if len(best) > 1 else f"{best[0]} has the best score of {number}"
 
     def _findings(self) -> list[Finding]:
         from evalstats.pictures.findings import comparison_findings

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 #: The message for unknown arguments of `Suite.estimate` and `Suite.compare`.
-_UNKNOWN = "is unknown, or applies only to single tasks; the options of a suite are "
+_UNKNOWN = "is not an option of a suite (it may apply only to single tasks); the options are "
 _OF_SCORES = ", ".join(ScoreOptions.__annotations__)
 _OF_PAIRS = ", ".join(PairOptions.__annotations__)
 Tables = Mapping[str, Sequence[SegmentStatistics]]

@@ -95,13 +95,13 @@ class Summary(ABC):
 
     @property
     def name(self) -> str:
-        """Its name in messages: "a Moments"."""
-        return f"a {type(self).__name__}"
+        """Its name in messages: "Moments objects"."""
+        return f"{type(self).__name__} objects"
 
     @property
     def why(self) -> str:
-        """Why something is unknown: "a Moments keeps sums and products only"."""
-        return f"{self.name} keeps only {self.keeps}"
+        """Why something is unknown: "Moments objects keep only sums and products"."""
+        return f"{self.name} keep only {self.keeps}"
 
     @abstractmethod
     def drawn(self, name: str, aggregate: Aggregated, options: Options) -> Scores:
@@ -593,7 +593,7 @@ def _check_summaries(
     asked = known if metrics is None else as_metrics(metrics)
     if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in known]:
         raise InputError(
-            f"must be left out when you pass {first.name}, which already has "
+            f"must be left out when you pass {first.name}, which already have "
             + ", ".join(metric.name for metric in known),
             argument="metrics",
         )

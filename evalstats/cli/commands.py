@@ -92,7 +92,9 @@ def answer(options: argparse.Namespace, progress: Progress) -> Result:
     notes: tuple[str, ...] = ()
     if "--baseline" in COMMANDS[options.command].usage:
         if not options.baseline:
-            raise InputError("pass --baseline with the log or the name of the system in use")
+            raise InputError(
+                "pass --baseline with the log or the name of the system that you use now"
+            )
         inputs, asked, notes = _against_baseline(options, progress)
     else:
         inputs, asked = _asked(options, progress, 2)
@@ -111,8 +113,8 @@ def gate(options: argparse.Namespace, progress: Progress) -> Result:
     is_alone = options.at_least is not None or options.at_most is not None
     if not options.baseline and not is_alone:
         raise InputError(
-            "pass --baseline with the system in use (its log, its file of outputs, or its "
-            "name), or --at-least with the score to reach"
+            "pass --baseline with the system that you use now (its log, its file of outputs, "
+            "or its name), or --at-least with the score to reach"
         )
     is_growing = any(
         x is not None for x in (options.of, options.looks, options.start, options.state)
@@ -154,9 +156,7 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
     """Compare metrics with human scores, which are in the first log, or have a name."""
     paths = options.scores if options.input else options.logs
     if not paths:
-        raise InputError(
-            "people's scores are missing; pass them as the first log, or with --scores"
-        )
+        raise InputError("human scores are missing; pass them as the first log, or with --scores")
     # With logs, `human` would select a judge's scores that have human labels.
     name, options.human = options.human, None
     options.missing = options.missing or "available"
@@ -166,7 +166,7 @@ def meta(options: argparse.Namespace, progress: Progress) -> Result:
         if len(names) > 1:
             raise InputError(
                 f"{paths[0]} has several metrics ({', '.join(names)}); pass --human with the "
-                "metric that contains people's scores"
+                "metric that contains human scores"
             )
         (name,) = names
     options.metrics = wanted if options.input or not wanted else [*wanted, name]

@@ -734,9 +734,10 @@ def _on_shared_lines(
         else values and values.at(kept)
         for name, values in labels.items()
     }
+    gone = n - len(kept)
     note = (
-        f"{n - len(kept):,} of {n:,} lines are left out, because {where} has no scores for them. "
-        "Its segments are lines counted from 1, or from 0 if one has the id 0."
+        f"{gone:,} of {n:,} lines {'is' if gone == 1 else 'are'} left out, because {where} has no "
+        "score there. Its ids are line numbers that begin at 1, or at 0 if one id is 0."
     )
     return list(SegmentStatistics.align(*tables, missing="intersect")), chosen, (note,)
 

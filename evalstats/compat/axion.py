@@ -261,8 +261,7 @@ class TestResult:
         """The score, if there is one metric (axion's documentation reads it here)."""
         if len(self.score_results) != 1:
             raise InputError(
-                f"score is ambiguous because there are {len(self.score_results)} metrics; use "
-                "score_results"
+                f"score needs exactly one metric, got {len(self.score_results)}; use score_results"
             )
         return self.score_results[0].score
 

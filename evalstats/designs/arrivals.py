@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.scores import Scores
 from evalstats.checks import shown
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.metrics import Metric
 from evalstats.results.records import plural
 from evalstats.statistics.interchange import identity, parameters
@@ -138,8 +138,8 @@ def order_notes(
     notes, segments = [], plural(units.segment)
     if scores.influence is not None and _drift(scores.influence[baseline], of_units) < _WARNS:
         notes.append(
-            "The baseline's scores differ from look to look more than chance explains. The order "
-            f"of {plural(units.unit)} must not depend on how hard they are, so shuffle them."
+            "The baseline's scores differ from look to look more than chance would explain. The "
+            f"order of {plural(units.unit)} must not depend on how hard they are, so shuffle them."
         )
     if len(counts) < 2 or len(looks) < _LEAST:
         return notes
@@ -219,8 +219,10 @@ def reading(
                 part = next((x for x in here if there.get(x) != here[x]), None)
                 there, here = (x if part is None else x.get(part) for x in (there, here))
             raise InputError(
-                f"state comes from a {what} with a different {name}: {shown(there)} in the "
-                f"state, {shown(here)} here"
+                f"state comes from a {what} with ",
+                Argument(name),
+                f" {shown(there)}, but it is {'missing' if here is None else shown(here)} now. "
+                f"Pass the same value again, or start with a new {what}",
             )
         # Other entries of the file do not belong to the state.
         told = {name: state[name] for name in now if name != "digest"}

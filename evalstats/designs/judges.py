@@ -94,7 +94,7 @@ class Judged(LabelledMetric):
     reads_text: ClassVar[bool] = False
     scores_units: ClassVar[bool] = False
     undefined: ClassVar[str] = (
-        "is unknown: all or none of its segments have people's labels, because few of {n:,} "
+        "is unknown: all or none of its segments have human labels, because few of {n:,} "
         "{units} have labels; label {more}, or use method='t'"
     )
 
@@ -157,13 +157,14 @@ class Judged(LabelledMetric):
                 several = f"{self.judges} judges' labels"
                 content = "a pair of the judge's label" if self.judges == 1 else several
                 raise InputTypeError(
-                    f"{what}[{i}] must be {content} and people's label (or None), got {shown(pair)}"
+                    f"{what}[{i}] must be {content} and the human label (or None), got "
+                    f"{shown(pair)}"
                 )
         *judges, people = ([pair[j] for pair in pairs] for j in range(self.judges + 1))
         places = [i for i, label in enumerate(people) if not is_missing(label)]
         if not 0 < len(places) < len(pairs):
             raise InputError(
-                "people's labels must cover some of the segments but not all, got "
+                "human labels must cover some of the segments but not all, got "
                 f"{len(places):,} of {len(pairs):,}{_ALL_LABELLED if places else ''}"
             )
         labels = [people[i] for i in places]
@@ -295,7 +296,7 @@ class Judged(LabelledMetric):
         n_units = int(np.min(np.sum(self.labelled(rows.values), axis=1)))
         if n_units < 2:
             raise InputError(
-                f"people's labels for {self.name} must cover at least 2 {plural(units.unit)} of "
+                f"human labels for {self.name} must cover at least 2 {plural(units.unit)} of "
                 f"each system, got {n_units}. Label more."
             )
         n_labelled = float(np.mean(np.sum(table.values[:, :, 0], axis=1)))
@@ -457,7 +458,7 @@ class JudgeAgreement(Correction):
                 f"{approximate_below(few)}. Label more."
             )
         yield (
-            f"{self.metric}: people's labels for {self.n_labelled:,} of {self.n_segments:,} "
+            f"{self.metric}: human labels for {self.n_labelled:,} of {self.n_segments:,} "
             f"{segments}{mean} correct {whose} scores for all {segments} (prediction-powered, "
             f"λ = {', '.join(f'{w:.2f}' for w in self.weights)}). For {what}, this is as "
             f"precise as {self.n_worth:,.0f} labels without {them}."
@@ -479,7 +480,7 @@ class JudgeAgreement(Correction):
         more = len(self.systems) - _TOLD
         rest = f", and {counted(more, 'more system')}" if more > 0 else ""
         known = ", and ".join(told) + rest
-        yield f"{self.metric}: compared with people's labels, {who} has {known}."
+        yield f"{self.metric}: compared with human labels, {who} has {known}."
         signs = zip(self.systems, (r for r, _, _ in self.correlation), strict=True)
         opposed = [
             f"{r:.2f} for {name}" for name, r in signs if r * (self.n_units - 1) ** 0.5 < _OPPOSED
@@ -487,7 +488,7 @@ class JudgeAgreement(Correction):
         if opposed:
             yield Caution(
                 f"{self.metric}: {who} and people disagree in direction (correlation "
-                f"{first_few(opposed, ', ')}). Is 1 the best label? Then give 6 - label if labels "
+                f"{first_few(opposed, ', ')}). Is 1 the best label? Then pass 6 - label if labels "
                 "are from 1 to 5. Or is 1 the best score of the judge?",
                 "labels",
             )
@@ -496,12 +497,12 @@ class JudgeAgreement(Correction):
             yield (
                 f"{self.metric}: no correlation is clearly positive, so the scores do not show "
                 f"whether higher or lower labels are better. evalstats assumes {better}, as for "
-                f"{who}; if it is the other way round, reverse people's labels."
+                f"{who}; if it is the other way round, reverse the human labels."
             )
         if _are_scales(*self.ranges):
             least, most, low, high = self.ranges
             yield Caution(
-                f"{self.metric}: people's labels are from {least:g} to {most:g}, but {whose} "
+                f"{self.metric}: human labels are from {least:g} to {most:g}, but {whose} "
                 f"scores of the same {segments} are from {low:g} to {high:g}. If these are two "
                 "scales, convert one of them.",
                 "scales",
@@ -592,7 +593,7 @@ def _check_strata(table: SegmentStatistics, units: Units) -> None:
         for system, n in zip(table.systems, np.sum(labelled, axis=1), strict=True):
             if not 2 <= n < labelled.shape[1]:
                 raise InputError(
-                    f"people's labels for {table.metric.name} must cover at least 2 segments, "
+                    f"human labels for {table.metric.name} must cover at least 2 segments, "
                     f"but not all, of each stratum with a score; in stratum {shown(label)}, they "
                     f"cover {n:,} of {labelled.shape[1]:,} for {system!r}"
                 )
@@ -684,7 +685,7 @@ def with_people(
     if not isinstance(labels, Mapping):
         if len(named) > 1:
             raise InputError(
-                f"must be a mapping from each system ({', '.join(named)}) to people's scores, "
+                f"must be a mapping from each system ({', '.join(named)}) to human scores, "
                 f"got {type(human).__name__}",
                 argument="human",
             )
@@ -710,7 +711,8 @@ def with_pairs(
     """Return outputs and references with pairs of labels, for a metric that is already `Judged`."""
     if not isinstance(metric, Judged):
         raise InputError(
-            "requires a metric with labels from the first look on; create the test with "
+            "can only be passed if the metric uses human labels from the first look on; create the "
+            "test with "
             f"metric=es.Judged(...) for {metric.name}",
             argument="human",
         )
@@ -731,7 +733,7 @@ def by_role(human: object, names: Mapping[str, str]) -> object:
     if set(labels) != set(names):
         got = ", ".join(map(str, labels))
         raise InputError(
-            f"must contain people's scores of {' and '.join(names)}, got {got}", argument="human"
+            f"must contain human scores of {' and '.join(names)}, got {got}", argument="human"
         )
     return {names[role]: scores for role, scores in labels.items()}
 
@@ -744,7 +746,7 @@ def _n_judges(labels: Any, metric: Metric) -> int:
 def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple[Any, ...]]:
     """Return pairs (the judge's label, people's) per segment, or tuples with several judges."""
     first = listed(judge, where, "labels of the judge, one per segment")
-    second = listed(people, "human", "labels of people, one per segment, None if there is none")
+    second = listed(people, "human", "human labels, one per segment, None if there is none")
     if len(first) != len(second):
         raise InputError(
             "must have one label per segment (None if a segment has no label), got "
@@ -756,8 +758,8 @@ def _pairs(judge: object, people: object, where: str, judges: int) -> list[tuple
     for i, labels in enumerate(first):
         if not is_list(labels) or len(labels) != judges:
             raise InputError(
-                f"{where}[{i}] must have labels from {judges} judges, like the first entry, got "
-                f"{shown(labels)}"
+                f"{where}: entry {i} must have labels from {judges} judges, like the first entry, "
+                f"got {shown(labels)}"
             )
     return [(*labels, label) for labels, label in zip(first, second, strict=True)]
 

@@ -838,7 +838,7 @@ def _scored(
         return scores_of(metric, totals), strata, [metric.gradient(totals)] * len(strata)
     if np.any(counts == 1):
         raise InputError(
-            f": aggregate {aggregate.label!r} of a Moments requires at least 2 {plural(unit)} in "
+            f": aggregate {aggregate.label!r} of Moments requires at least 2 {plural(unit)} in "
             f"each stratum, but {labels[int(np.argmin(counts))]!r} has 1; merge it with another",
             argument="strata",
         )
@@ -855,7 +855,7 @@ def _differing(
     if known is None:
         note = (
             f"These moments do not include the number of {plural(unit)} on which two systems "
-            "differ, so the t test assumes that they differ on all. Give differing if you know it."
+            "differ, so the t test assumes that they differ on all. Pass differing if you know it."
         )
         counts = n_units * (1 - np.eye(n_systems, dtype=np.int64))
         return counts, counts.astype(np.float64), (note,) if n_systems > 1 else ()

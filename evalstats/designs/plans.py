@@ -474,7 +474,7 @@ def plan(
     (100, 131)
     >>> part = [new[i] if i in plan.items else None for i in range(400)]
     >>> print(es.compare(plan.data({"a": a, "new": part})).notes[0])
-    solved: new was run on 100 of 400 segments. Its difference is as precise as with 132 ...
+    solved: new was run on 100 of 400 segments. Its estimated difference is as ...
     """
     how = choice(how, WAYS, "how")
     is_named = isinstance(earlier, Mapping) or is_statistics(earlier) or hasattr(earlier, "columns")
@@ -790,7 +790,7 @@ class Planned(LabelledMetric):
         if within is None or not _lie_within(within, strata):
             drew = f"within each {self.strata}" if self.strata else "from all items together"
             raise InputError(
-                f"must be the strata of the plan, but its items were drawn {drew}. Pass the "
+                f"must be the same as in the plan, but its items were drawn {drew}. Pass the "
                 "strata to evalstats.plan, or leave them out here.",
                 argument="strata",
             )
@@ -798,8 +798,8 @@ class Planned(LabelledMetric):
             n = int(np.min(np.sum(self.labelled(table.values[:, strata == code]), axis=1)))
             if n < 2:
                 raise InputError(
-                    f"requires at least 2 items in each stratum that were run, but {name!r} has "
-                    f"{n}; leave it out",
+                    f"requires that at least 2 items were run in each stratum, but {name!r} has "
+                    f"only {n}; leave it out",
                     argument="aggregate",
                 )
 
@@ -875,18 +875,17 @@ class PlanWorth(Correction):
                 f"{self.metric}: only {counted(self.n_units, self.unit)} were run. "
                 f"{approximate_below(few)}. Draw more."
             )
-        were = "were" if len(self.systems) > 1 else "was"
-        what, known = "difference", self.differences
-        if not known:
-            what, known = "score", self.scores
-        one, several = f"Its {what} is as precise as", f"Their {what}s are as precise as"
-        whose = one if were == "was" else several
+        were, known = "were" if len(self.systems) > 1 else "was", self.differences or self.scores
+        what = "difference" if self.differences else "score"
+        one, several = f"Its estimated {what} is as", f"Their estimated {what}s are as"
+        whose = f"{one} precise as if it" if were == "was" else f"{several} precise as if they"
         items = " to ".join(dict.fromkeys(_items(edge(known)) for edge in (min, max)))
         yield (
             f"{self.metric}: {first_few(self.systems, ', ', 3, 'others')} {were} run on "
-            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}. {whose} with {items} "
-            f"{plural(self.segment)} (difference estimator, λ = {self.weights[0]:.2f} for earlier "
-            f"systems, {self.weights[1]:.2f} for systems run on all)."
+            f"{self.n_labelled:,} of {counted(self.n_items, self.segment)}. {whose} had been run "
+            f"on {items} {plural(self.segment)} (difference estimator; λ = {self.weights[0]:.2f} "
+            f"for predictions from earlier systems and {self.weights[1]:.2f} from systems that "
+            f"were run on all {plural(self.segment)})."
         )
 
 

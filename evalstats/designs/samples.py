@@ -426,6 +426,26 @@ class Bound(NamedTuple):
         return ("greater", "less") if self.is_least else ("less", "greater")
 
 
+#: The requirement without a limit.
+NO_LOSS = "no significant loss"
+
+
+def limit_of(margin: float | None, recovery: float | None, otherwise: str) -> str:
+    """Return the requirement for a system, as JSON has it."""
+    if margin is not None:
+        return f"a loss of less than {margin:g}"
+    return otherwise if recovery is None else f"at least {100 * recovery:.6g}% of the baseline"
+
+
+def required(margin: float | None, asked: str, of_total: bool = False) -> str:
+    """Return the requirement for a system, or for its total over tasks, in words."""
+    if margin is not None:
+        return f"allowed loss{' in the total' if of_total else ''}: below {margin:g}"
+    if of_total:
+        asked = f"{asked} in the total" if asked == NO_LOSS else f"a total of {asked}"
+    return f"required: {asked}"
+
+
 def as_bound(at_least: object, at_most: object) -> Bound | None:
     """Return the number of at most one of two arguments, checked."""
     if at_least is not None and at_most is not None:
@@ -551,9 +571,10 @@ def missing_cautions(several: Sequence[Scores]) -> list[Caution]:
         if n:
             units = counted(size, scores.units.segment)
             what = f"{scores.metric_name} score".removeprefix("score ")
+            has, they = ("has", "it") if n == 1 else ("have", "they")
             said = (
-                f"{n:,} of {units} of {scores.systems[0]} have no {what}, and "
-                "they may differ from the others."
+                f"{n:,} of {units} of {scores.systems[0]} {has} no {what}, and "
+                f"{they} may differ from the others."
             )
             cautions.append(Caution(said, "missing"))
     return cautions

@@ -87,7 +87,7 @@ def spent(looks: Looks, fraction: float, alpha: float, spending: Spending) -> fl
     if isinstance(spending, str):
         if spending not in SPENDING:
             raise InputError(
-                f"must be one of {', '.join(SPENDING)}, or a function of the fraction of items; "
+                f"must be {', '.join(map(repr, SPENDING))} or a function of the fraction of items; "
                 f"got {shown(spending)}",
                 argument="spending",
             )

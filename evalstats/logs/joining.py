@@ -363,7 +363,7 @@ def _pivots(
     if not ways:
         way, why = usual_epochs([one for of_key in rows.values() for one in of_key])
         if way == "runs" and are_judged:
-            way, why = "mean", "people's scores are for single answers"
+            way, why = "mean", "human scores are for single answers"
         ways = (way,)
     pivots = pivots_of(rows, ways, are_paired)
     notes += run_notes([one for side in pivots for one in side.values()], ways, why)
@@ -544,7 +544,7 @@ def _human_column(human: OneLog | None) -> str | None:
         return None
     if without_suffix(human) != human:
         raise InputError(
-            "must be a file with people's scores, or a column of the table: there is no file "
+            "must be a file with human scores, or a column of the table: there is no file "
             f"{shown(human)}",
             argument="human",
         )
@@ -597,7 +597,7 @@ def _unlike_people(
     names, known = ", ".join(metrics), people[0].systems
     if len(people) > 1:
         theirs = ", ".join(table.metric.name for table in people)
-        must = f"must be people's scores for one metric, but they are for {theirs}"
+        must = f"must be human scores for one metric, but they are for {theirs}"
         return f"{must} (the judge's are for {names}); choose one metric"
     if len({table.metric.higher_is_better for table in tables}) > 1:
         must = "requires judges whose scores have the same direction"
@@ -632,7 +632,7 @@ def _judged(
             argument="human",
         )
     if n_unknown := len(people.segment_ids) - len(known):
-        line = f"People's scores of {counted(n_unknown, table.unit)} are left out, because no log "
+        line = f"Human scores of {counted(n_unknown, table.unit)} are left out, because no log "
         line += "has them"
         notes.append(Note("people", line))
     rows: NDArray[Any] = np.zeros(table.values.shape)
@@ -688,7 +688,7 @@ def _of_arena(
         if plain(name) in ASKED and "" not in cells and 1 < n_asked < n:
             notes.append(
                 f"{n:,} battles are about {n_asked:,} different {plural(name)}. If a new test "
-                f'would use new ones, give groups="{name}".'
+                f'would use new ones, pass groups="{name}".'
             )
             break
     if are_rates:

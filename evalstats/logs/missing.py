@@ -29,6 +29,7 @@ from evalstats.metrics import Mean
 from evalstats.results.records import (
     BARRING,
     Caution,
+    capital,
     counted,
     first_few,
     lacking_unlike,
@@ -174,8 +175,8 @@ def shared_tasks(
     if len(shared) == len(rows_of):
         return shared
     there = {(one.key, one.system) for one in rows}
-    gone = {name: [str(key) for key in rows_of if (key, name) not in there] for name in places}
-    lines = [f"{name} has no {first_few(keys, ', ')}" for name, keys in gone.items() if keys]
+    gone = {name: [key.on_task for key in rows_of if (key, name) not in there] for name in places}
+    lines = [f"{name} does not have {first_few(keys, ', ')}" for name, keys in gone.items() if keys]
     if not shared:
         # The suggested language pair is the one that most systems have.
         largest = max(rows_of, key=lambda key: len(rows_of[key]))
@@ -185,17 +186,18 @@ def shared_tasks(
             task = Argument("task", largest.task)
             example = (" at a time, such as ", task, f" (of {n} systems)")
         raise InputError(
-            f"the systems have no task and metric in common: {first_few(lines)}. Choose one ",
+            f"the systems do not have any task and metric in common: {first_few(lines)}. Choose "
+            "one ",
             Argument("task"),
             *example,
             ", or ",
             Argument("systems"),
-            " that share some",
+            " that share at least one",
         )
     if missing != "intersect":
         raise InputError(
-            f"all systems must have the same tasks and metrics, but {first_few(lines)}. Choose "
-            "with ",
+            f"all systems must have the same tasks and metrics, but {first_few(lines)}. Select "
+            "what to compare with ",
             *(Argument("task"), ", ", Argument("metric"), " or ", Argument("systems")),
             ", or compare only the shared items with ",
             Argument("missing", "intersect"),
@@ -238,7 +240,7 @@ def complete(pivot: Pivot, missing: str | None, notes: list[Note]) -> SegmentSta
             raise InputError(f"{pivot.key}: no item has a score of every system")
     if not np.all(kept):
         n = f"{int(np.sum(~kept)):,} of {counted(len(kept), unit)}"
-        line = f"{pivot.key}: {n} are left out"
+        line = f"{pivot.key}: {n} {'is' if np.sum(~kept) == 1 else 'are'} left out"
         line += ", because some systems lack them" if len(systems) > 1 else ""
         caution = "" if np.all(kept | ~is_asked) else "left out"
         if unlike:
@@ -258,14 +260,14 @@ def _several_answers(pivot: Pivot) -> Iterator[Note]:
         "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers))))),
     )
     how = "are averaged"
-    how += ' (epochs="runs" includes their spread)' if _may_be_runs(pivot) else ""
+    how += ' (use epochs="runs" to include their spread)' if _may_be_runs(pivot) else ""
     if isinstance(pivot.metric, Trials):
         how = f"count as trials of the {unit}"
     elif pivot.parts[0].n_runs > 1:
         how = "count as runs of the system, and intervals include their variation "
-        how += '(epochs="mean" averages them)'
+        how += '(use epochs="mean" to average them)'
     n = counted(len(pivot.ids), unit)
-    line = f"{pivot.key.part or pivot.key}: the {several} answers to each of {n}"
+    line = f"{pivot.key.part or pivot.key}: the {several} answers to each of the {n}"
     yield Note("answers", line, f" {how}.")
 
 
@@ -328,12 +330,12 @@ def run_notes(pivots: Sequence[Pivot], epochs: Sequence[str], why: str) -> list[
         return []
     n = counted(len(set(rows.items.epochs.tolist())), "epoch")
     line = (
-        f"{key}: the means of the {n} of {rows.system} differ more than chance explains "
+        f"{key}: the means of the {n} of {rows.system} differ more than chance would explain "
         f"({p_is(adjusted)}), but averaging ignores this"
     )
     ending = (
-        '. With epochs="runs", the error includes what the answers of an epoch share (a seed '
-        "or a prompt)."
+        '. Use epochs="runs" to include in the standard error the variation that all answers of '
+        "an epoch share (for example, a seed or a prompt)."
     )
     return [Note("runs", line, ending if may_be_runs else ".", "runs")]
 
@@ -481,6 +483,7 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_], numbered: str) -> 
     """Refuse items that are not in all logs, among the items within all limits."""
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         gone = np.flatnonzero(is_asked & ~there)
+        are = "is" if len(gone) == 1 else "are"
         if len(gone):
             advice = (
                 ". Complete the log, or compare only the shared items with ",
@@ -489,7 +492,7 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_], numbered: str) -> 
             )
             raise InputError(
                 f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
-                f"{int(np.sum(is_asked)):,} are missing in the log of {part.rows.system} "
+                f"{int(np.sum(is_asked)):,} {are} missing in the log of {part.rows.system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])})"
                 f"{numbered or _written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}",
                 # The same number would be of two items.
@@ -512,7 +515,8 @@ def same_items(
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
     left, unit = n - aligned[0].n_segments, aligned[0].unit
-    line = f"{task or 'All metrics'}: {left:,} of {counted(n, unit)} are left out"
+    line = f"{task or 'All metrics'}: {left:,} of {counted(n, unit)} "
+    line += "is left out" if left == 1 else "are left out"
     ending = f", because all metrics must have the same {plural(unit)} (there are {sizes})."
     notes.insert(0, Note("metrics", line, ending, "left out"))
     return aligned
@@ -557,21 +561,19 @@ def change_notes(pivots: Sequence[Mapping[Key, Pivot]], allowed: Sequence[str]) 
         if have_other_prompts:
             changed.add(PROMPTS)
             n_prompts, n_whole = sum(n for _, n, _ in alike), sum(n for _, _, n in alike)
-            differing.append(f"{n_prompts:,} of {n_whole:,} prompts differ")
+            differing.append(f"{n_prompts:,} of {n_whole:,} prompts differ{'s' * (n_prompts == 1)}")
         tasks = first_few([task for task, _, _ in alike if task], ", ")
-        lines.append(f"{tasks}: {', '.join(differing)}" if tasks else ", ".join(differing))
+        lines.append(f"in {tasks}: {', '.join(differing)}" if tasks else ", ".join(differing))
     kinds = [kind for kind in CHANGES if kind in changed]
     refused = [kind for kind in kinds if kind not in allowed]
     if refused:
         raise InputError(
-            f"the systems were run with different settings: {first_few(lines)}. Run them with "
+            f"the systems were run with different settings ({first_few(lines)}). Run them with "
             "the same settings, or accept the difference with ",
             Argument("allow_changes", kinds),
         )
-    said = (
-        "The systems were run with different settings, which may explain a difference: "
-        f"{first_few(lines)}."
-    )
+    said = "The systems were run with different settings, which may explain a difference"
+    said += f". {capital(what)}." if (what := first_few(lines)).startswith("in ") else f": {what}."
     return [Caution(said, "changes")]
 
 

@@ -352,8 +352,8 @@ def pivoted(rows: Sequence[Rows], epochs: str | None = None, metric: Metric | No
         if _REDUCED.fullmatch(one.key.filter):
             raise InputError(
                 (
-                    f"{one.path}, {one.key} has one score for several answers; to use the single "
-                    "answers, pass "
+                    f"{one.path}, {one.key} has only one score for several answers; to use the "
+                    "individual answers, pass "
                 ),
                 Argument("filter", "mean"),
             )

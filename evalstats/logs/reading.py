@@ -24,6 +24,7 @@ from evalstats.logs.sources import Source, differing, readable, without_suffix
 from evalstats.metrics import Mean
 from evalstats.metrics.directions import direction
 from evalstats.results.records import first_few
+from evalstats.results.records import listed as in_words
 from evalstats.statistics.files import apart
 from evalstats.text.references import table_columns
 
@@ -199,7 +200,7 @@ def _unknown(path: str, source: Source) -> InputError:
                 f"{path} is a folder; pass {what} as files, such as "
                 f"{part.path}{f'; {whose}' if is_table else ''}"
             )
-    formats = ", ".join(one.name for one in FORMATS)
+    formats = in_words(one.name for one in FORMATS)
     return InputError(f"the format of {path} is unknown; evalstats reads {formats}")
 
 
@@ -262,7 +263,9 @@ def as_runs(logs: Sequence[Log]) -> Log:
     rows = []
     for key in dict.fromkeys(chain.from_iterable(by_key)):
         if gone := [log.path for log, known in zip(logs, by_key, strict=True) if key not in known]:
-            raise InputError(f"{gone[0]} has no scores of {key}, but other runs of the system do")
+            on = f" on {key.part!r}" if key.part else ""
+            said = f"{gone[0]} has no {key.metric} scores{on}, but other runs of the system do"
+            raise InputError(said)
         parts = [known[key] for known in by_key]
         if again := [part.path for part in parts if len(part.items.epochs)]:
             raise InputError(f"{again[0]} has several answers per item; pass it as a single log")

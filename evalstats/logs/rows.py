@@ -46,6 +46,11 @@ class Key(NamedTuple):
         has_filter = self.filter not in ("", "none")
         return f"{self.task} ({self.filter})".strip() if has_filter else self.task
 
+    @property
+    def on_task(self) -> str:
+        """The metric and its task in words: "acc on 'law'"."""
+        return f"{self.metric} on {self.part!r}" if self.part else self.metric
+
     def __str__(self) -> str:
         """Return the three as one name."""
         return f"{self.part}: {self.metric}" if self.part else self.metric

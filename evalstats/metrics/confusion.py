@@ -18,6 +18,7 @@ from evalstats.checks import (
     check_same_index,
     check_same_length,
     choice,
+    entry,
     flag,
     label,
     listed,
@@ -261,14 +262,14 @@ class Confusion(Metric):
 def _members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDArray[np.bool_]:
     """Return which labels each row contains, `(N, K)`."""
     held = [
-        list(row) if isinstance(row, (set, frozenset)) else listed(row, f"{name}[{i}]", "labels")
+        list(row) if isinstance(row, (set, frozenset)) else listed(row, entry(name, i), "labels")
         for i, row in enumerate(rows)
     ]
     members = np.zeros((len(rows), len(labels)), dtype=np.bool_)
     for i, row in enumerate(held):
-        members[i, codes_of(row, labels, f"{name}[{i}]")] = True
+        members[i, codes_of(row, labels, entry(name, i))] = True
         if np.count_nonzero(members[i]) < len(row):
-            raise InputError(f"{name}[{i}] contains a label twice: {shown(row)}")
+            raise InputError(f"{entry(name, i)} contains a label twice: {shown(row)}")
     return members
 
 
@@ -399,7 +400,7 @@ def codes_of(values: Iterable[Any], labels: Sequence[Label], name: str) -> NDArr
         except (KeyError, TypeError):  # another label, or a list, say
             known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
             raise InputError(
-                f"{name}[{i}] is {shown(value)}, which is not one of the {len(labels)} labels "
+                f"{entry(name, i)} is {shown(value)}, which is not one of the {len(labels)} labels "
                 f"{known}; add it to labels, or map it to one of them"
             ) from None
     return np.array(codes, dtype=np.intp)

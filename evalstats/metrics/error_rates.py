@@ -228,7 +228,7 @@ class TER(ErrorRate):
         is_split = self.splits_characters and language != "th"
         if is_split or language not in UNSPACED:
             return ""
-        how = "Give normalized and asian_support (--ter-normalized --ter-asian-support)"
+        how = "Pass normalized and asian_support (--ter-normalized --ter-asian-support)"
         how = "Use CER (-m cer)" if language == "th" else how
         return f"{UNSPACED[language]} has no spaces between words. {how}"
 

@@ -133,8 +133,14 @@ def _as_in_tables(c: Comparison, rows: Sequence[Difference]) -> list[Difference]
 
 
 def in_words(c: Comparison, d: Difference) -> str:
-    """Return ``new - old, pass^1 -0.11: 95% interval -0.18 to -0.04, p = 0.0020.``."""
-    return f"{d.system} - {d.baseline}, {_line(c, d, {})}"
+    """Return ``B differs from A in acc by -0.11 (95% interval -0.18 to -0.04, p = 0.0020).``."""
+    if d.n_differing == 0:
+        return f"{d.system} and {d.baseline} have the same score on every {c.estimates[0].unit}."
+    value, bounds = _amount(c, d)
+    said = (
+        f"{d.system} differs from {d.baseline} in {_named(c, d)} by {value} ({bounds}, {_p(c, d)})."
+    )
+    return said + _more(c, d, {})
 
 
 def _of_pair(
@@ -160,7 +166,7 @@ def _of_pair(
         lines = _lines(c, main, shown, {} if brief else least)
         lines += filter(None, [brief])
     else:
-        whole = whole._replace(said=f"{whole.said}: {_amount(c, shown[0])}")
+        whole = whole._replace(said=f"{whole.said}: {', '.join(_amount(c, shown[0]))}")
         lines = [f"{_p(c, shown[0])}.{_more(c, shown[0], least)}"]
     if is_asked:
         lines = [f"{whole.said}.", *lines] if whole.kind != "open" else lines
@@ -204,14 +210,15 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
     """Return which of two systems is better in each metric, or total, of `main`."""
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     # If all are totals of one kind, it is mentioned once.
-    where = {_where(c, d) for d in main}
+    where = {_parts(c, d)[1] for d in main}
     last = where.pop() if len(where) == 1 and main[0].aggregate is not None else ""
     for d in shown:
-        name = d.metric if last or not d.task else f"{d.metric}{_space(_where(c, d))}"
-        kind = d.kind
-        amount = f" ({tabular.number(d.difference, _places(c, d), sign=True)}"
-        amount += ")" if d.higher_is_better else ", lower is better)"
-        by[kind].append(name + (amount if kind != "open" and len(main) > 1 else ""))
+        name = _parts(c, d)[0] if last else _named(c, d)
+        if d.kind != "open" and len(main) > 1:
+            amount = tabular.number(d.difference, _places(c, d), sign=True)
+            amount += "" if d.higher_is_better else ", lower is better"
+            name = f"{name[:-1]}, {amount})" if name.endswith(")") else f"{name} ({amount})"
+        by[d.kind].append(name)
     first, second = shown[0].system, shown[0].baseline
     if not by["better"] and not by["worse"]:
         said = f"No evidence that {first} {_ASKED[c.alternative]} {second} in "
@@ -226,15 +233,23 @@ def _better(c: Comparison, main: Sequence[Difference], shown: Sequence[Differenc
     return Finding(said, "open" if by["better"] and by["worse"] else kind)
 
 
-def _where(c: Comparison, d: Difference) -> str:
-    """Return ``on law``, or the kind of a total: ``, all domains together``."""
+def _named(c: Comparison, d: Difference) -> str:
+    """Return the metric with its task, or the name of a total: ``mean acc over 3 domains``."""
+    return "".join(_parts(c, d))
+
+
+def _parts(c: Comparison, d: Difference) -> tuple[str, str]:
+    """Return ``acc`` and `` on law``; of a total ``mean acc`` and `` over 3 domains``."""
     if d.aggregate is None:
-        return f"on {d.task}" if d.task else ""
+        return d.metric, f" on {d.task}" if d.task else ""
     kinds = plural(part_name(c.estimates))
     if d.aggregate in ("micro", WHOLE):
-        return f", all {kinds} together"
-    n = len({e.task for e in c.estimates.rows})
-    return f", the {'' if d.aggregate == 'macro' else f'{d.aggregate} '}mean of {n} {kinds}"
+        return d.metric, f" on all {kinds} together"
+    mean = "mean" if d.aggregate == "macro" else f"{d.aggregate} mean"
+    some = f"{len({e.task for e in c.estimates.rows})} {kinds}"
+    if c.adjusted.is_over_metrics:
+        return f"the {mean} of the {some} ({listed(d.metric.split(' + '))})", ""
+    return f"{mean} {d.metric}", f" over {some}"
 
 
 def _claims(c: Comparison, d: Difference) -> str:
@@ -266,12 +281,12 @@ def _places(c: Comparison, d: Difference) -> int:
     return decimals_of(c.estimates)[d.metric]
 
 
-def _amount(c: Comparison, d: Difference) -> str:
-    """Return ``+0.47, 95% interval -0.97 to +1.90``."""
+def _amount(c: Comparison, d: Difference) -> tuple[str, str]:
+    """Return ``+0.47`` and ``95% interval -0.97 to +1.90``."""
     amounts, places = (d.difference, d.low, d.high), _places(c, d)
     value, low, high = (tabular.number(x, places, sign=True) for x in amounts)
     less = "" if d.higher_is_better else " (lower is better)"
-    return f"{value}{less}, {tabular.level(c.confidence_level)} {low} to {high}"
+    return f"{value}{less}", f"{tabular.level(c.confidence_level)} {low} to {high}"
 
 
 def _p(c: Comparison, d: Difference) -> str:
@@ -283,10 +298,10 @@ def _p(c: Comparison, d: Difference) -> str:
 def _line(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
     """Return a difference with its interval and p-value."""
     name = f"{d.task}, {d.metric}" if d.task else d.metric
-    name = f"{d.metric}{_where(c, d)}" if d.aggregate is not None else name
+    name = _named(c, d) if d.aggregate is not None else name
     if d.n_differing == 0:
         return f"{name}: the same score on every {c.estimates[0].unit}."
-    return f"{name}: {_amount(c, d)}, {_p(c, d)}.{_more(c, d, least)}"
+    return f"{name}: {', '.join(_amount(c, d))}, {_p(c, d)}.{_more(c, d, least)}"
 
 
 def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str:
@@ -338,7 +353,7 @@ def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
     names = distinct(d.metric for d in rows)
     tasks: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in rows:
-        name = d.task if len(names) == 1 else f"{d.task} in {d.metric}" if d.task else d.metric
+        name = d.task if len(names) == 1 else f"{d.metric} on {d.task}" if d.task else d.metric
         tasks[d.kind].append(name)
     kind, (first, *_) = part_name(c.estimates), differences
     if not tasks["better"] and not tasks["worse"]:
@@ -361,7 +376,7 @@ def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
 
 
 def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
-    """Return which system scores best on a task or in total, and which do not differ from it."""
+    """Return which system is best on a task or in total, and which do not differ from it."""
     best, task, metric = ranked(scores)[0], scores[0].task, scores[0].metric
     pairs = [
         d
@@ -370,13 +385,13 @@ def _best(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     ]
     tied = [d.baseline if d.system == best.system else d.system for d in pairs if d.kind == "open"]
     if not any(d.n_differing for d in c.differences if (d.task, d.metric) == (task, metric)):
-        where = f" in {metric}{_space(_where(c, pairs[0]))}"
         systems = counted(len(scores), system_name(scores))
-        return Finding(f"All {systems} have the same score on every {best.unit}{where}")
-    said = f"{best.system} scores best in {metric}{_space(_where(c, pairs[0]))}: "
+        same = f"All {systems} have the same score on every {best.unit} in {_named(c, pairs[0])}"
+        return Finding(same)
+    said = f"{best.system} has the best score in {_named(c, pairs[0])}, "
     said += tabular.number(best.score, decimals_of(scores)[metric])
     n_beaten = len(pairs) - len(tied)
-    others = all_others(len(pairs)) if not tied else f"{n_beaten} of {len(pairs)} others"
+    others = all_others(len(pairs)) if not tied else f"{n_beaten} of the {len(pairs)} others"
     sure = leads(others + mark_of(c, scores[0]) if n_beaten else "", tied)
     return Finding(said, "better" if n_beaten else "open", [f"{sure}."])
 
@@ -391,7 +406,7 @@ def _against_baseline(c: Comparison, scores: Sequence[Estimate]) -> Finding:
     mark = mark_of(c, scores[0])
     what = system_name(scores)
     word = "worse" if by["worse"] and not by["better"] else "better"
-    than = f"{word} than {c.baseline} in {place[1]}{_space(_where(c, differences[0]))}"
+    than = f"{word} than {c.baseline} in {_named(c, differences[0])}"
     first = by.pop(word)
     if first:
         are = "is" if len(first) == 1 else "are"
@@ -433,7 +448,3 @@ def checks_together(gate: Gate) -> list[Finding]:
         brief = " ".join([*lines, *why])
         findings.append(Finding(said, KINDS.get(verdict, "open"), lines, brief))
     return findings
-
-
-def _space(where: str) -> str:
-    return f" {where}" if where and not where.startswith(",") else where

@@ -145,7 +145,7 @@ def _judged(estimates: Sequence[Estimate]) -> list[str]:
     whose = "Judges'" if any("+" in x for x in shares) else "A judge's"
     factors = [float(one or 1) for x in shares for one in x.split("+")]
     return [
-        f"{whose} scores of all {units} are corrected by people's labels{people} "
+        f"{whose} scores of all {units} are corrected by human labels{people} "
         f"(prediction-powered inference; Angelopoulos, Duchi and Zrnic, 2023), with λ = "
         f"{span(factors, '.2f')}."
     ]

@@ -29,12 +29,15 @@ from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import Part, Task, Total, as_decided, as_pairs
 from evalstats.checks import choice, share
 from evalstats.designs.samples import (
+    NO_LOSS,
     PAIR,
     Bound,
     OneSample,
     ShareAgainst,
+    limit_of,
     missing_cautions,
     refuse_constant,
+    required,
 )
 from evalstats.errors import Argument, InputError
 from evalstats.inference import student
@@ -247,13 +250,6 @@ def test_name(pair: PairTest) -> str:
     return "tango" if pair.options.is_limited and test == "mcnemar" else test
 
 
-def limit_of(margin: float | None, recovery: float | None, otherwise: str) -> str:
-    """Return the requirement for a system, in words."""
-    if margin is not None:
-        return f"a loss of less than {margin:g}"
-    return otherwise if recovery is None else f"at least {100 * recovery:.6g}% of the baseline"
-
-
 def numbers_of(d: Difference, digits: int | None = None) -> list[str]:
     """Return the scores of baseline and system, their difference and its interval."""
     places = tabular.decimals([abs(d.high - d.low) / 4], digits)
@@ -266,7 +262,7 @@ def junit_text(d: Difference, limit: str) -> str:
     """Return the text of a test case: a difference, and the limit in words."""
     base, new, difference, bounds = numbers_of(d)
     scores = f"{d.system} {new}, {d.baseline} {base}"
-    return f"{scores}, difference {difference} {bounds}, required: {limit}"
+    return f"{scores}, difference {difference} {bounds}, {limit}"
 
 
 #: Values of the options on what must pass, and on undecided gates.
@@ -276,16 +272,16 @@ UNDECIDED = ("pass", "fail")
 _UNDECIDED = {None: (3, "error"), "pass": (0, "skipped"), "fail": (1, "failure")}
 #: The note of a gate without a limit.
 _WITHOUT_LIMIT = (
-    'Without a margin or a recovery, "passed" only means that no loss was found. A small test '
-    "set rarely reveals one."
+    'If you set neither a margin nor a recovery, "passed" only means that no loss was found. '
+    "A small test set rarely reveals one."
 )
 #: The requirement for each check with a limit, and without one.
-_WITHIN, _NO_LOSS = "within the limit", "no significant loss"
+_WITHIN = "within the limit"
 #: Checks with a finding each; of more there is a finding per verdict.
 _EACH = 4
 #: Target power.
 _POWER = 0.8
-_SHOWN = {"passed": "shows that it is", "failed": "shows that it is not"}
+_SHOWN = {"passed": "shows that the true score is", "failed": "shows that the true score is not"}
 
 
 @dataclass(frozen=True)
@@ -313,8 +309,8 @@ class GateCheck(Record):
     n_items, unit : int, str
         Number of units compared, and the name of a unit, as in `Estimate`.
     needed : int or None
-        About how many units are needed so that a system without a loss, or a score as good as this
-        one, passes 80% of the time; `None` if unknown.
+        About how many units are needed so that a system without a loss, or with this true
+        score, passes 80% of the time; `None` if unknown.
     significance_level, signature : float, str
         Level of the gate, and signature of these numbers.
     barred : str
@@ -400,8 +396,8 @@ class GateCheck(Record):
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
         units = plural(self.unit)
         near = f"the score is too uncertain. Use more {units}"
-        beyond, able = f"the score is not {self.asked}", "a score as good as this one"
-        if self.asked in (_WITHIN, _NO_LOSS):
+        beyond, able = f"the score is not {self.asked}", "a system with this true score"
+        if self.asked in (_WITHIN, NO_LOSS):
             what = "larger than the limit" if self.asked == _WITHIN else "significant"
             beyond, able = f"the loss is {what}", "a system with no loss"
             near = f"the difference is too uncertain. Use more {units}"
@@ -423,9 +419,9 @@ class GateCheck(Record):
         """The reason, with the p-value of the requirement that was not shown."""
         if self.verdict != "undecided" or self.pvalue_passed is None or self.barred:
             return self.reason
-        what = "loss is within the limit" if self.asked == _WITHIN else f"score is {self.asked}"
+        what = "loss is" if self.asked == _WITHIN else "true score is"
         p = self._p(self.pvalue_passed)
-        return f"we could not show that the {what} ({p}). {capital(self.reason)}"
+        return f"we could not show that the {what} {self.asked} ({p}). {capital(self.reason)}"
 
     def decided(self, notes: Sequence[str] = ()) -> GateCheck:
         """Return the check with its verdict, given notes on its numbers."""
@@ -436,7 +432,7 @@ class GateCheck(Record):
                 passed=self.pvalue_passed,
                 failed=self.pvalue_failed_adjusted,
                 level=self.significance_level,
-                is_presumed=self.asked == _NO_LOSS,
+                is_presumed=self.asked == NO_LOSS,
                 notes=notes,
             )
         )
@@ -452,7 +448,7 @@ class GateCheck(Record):
             )
         shown = self.difference.pvalue_not_worse, self.difference.pvalue_worse
         if self.asked == _WITHIN and (self.pvalue_passed, self.pvalue_failed) != shown:
-            raise InputError("p-values contradict those of its difference")
+            raise InputError("the p-values contradict the difference")
 
     def _title(self) -> str:
         return self.name
@@ -519,7 +515,7 @@ class Gate(Several[GateCheck]):
     @property
     def asked(self) -> str:
         """The requirement for each check, in words: "a loss of less than 0.5"."""
-        return limit_of(self.margin, self.recovery, self.bound or _NO_LOSS)
+        return limit_of(self.margin, self.recovery, self.bound or NO_LOSS)
 
     @property
     def exit_code(self) -> int:
@@ -594,8 +590,7 @@ class Gate(Several[GateCheck]):
         if row.verdict == "not asked":
             return None
         said = self._score_said(row) if self.bound else self._loss_said(row)
-        why = row.reason if self.bound and row.verdict == "undecided" else row.why
-        is_said = bool(self.bound) and row.verdict == "failed"
+        why, is_said = row.reason, bool(self.bound) and row.verdict == "failed"
         lines = [f"{capital(why)}."] if why and not is_said else []
         return Finding(f"{row.name}: {row.verdict}. {said}", KINDS.get(row.verdict, "open"), lines)
 
@@ -604,8 +599,15 @@ class Gate(Several[GateCheck]):
         places = tabular.decimals([(row.high - row.low) / 4])
         score, low, high = (tabular.number(x, places) for x in (row.score, row.low, row.high))
         said = f"The score is {score} ({self._interval} {low} to {high})"
-        shows = _SHOWN.get(row.verdict, "leaves open whether it is")
-        return said + ("." if row.barred else f", which {shows} {row.asked}.")
+        if row.verdict == "undecided" and not row.barred:
+            return f"{said}, so the true score could still be {self._open_to(row)}."
+        return said + ("." if row.barred else f", which {_SHOWN[row.verdict]} {row.asked}.")
+
+    def _open_to(self, row: GateCheck) -> str:
+        """Return where else the true score may be: on the other side of the number."""
+        number, higher = row.difference.baseline_score, row.difference.higher_is_better
+        is_good = row.score >= number if higher else row.score <= number
+        return f"{'below' if higher else 'above'} {number:.10g}" if is_good else row.asked
 
     def _loss_said(self, row: GateCheck) -> str:
         """Return the difference of a check with its interval, and the allowed loss."""
@@ -617,18 +619,18 @@ class Gate(Several[GateCheck]):
             change = f"{'lost' if loss > 0 else 'gained'} {tabular.number(abs(loss), places)}"
         low, high = (tabular.number(x, places, sign=True) for x in (d.low, d.high))
         said = f"{d.system} {change} ({self._interval} of the difference: {low} to {high})"
-        if row.asked == _NO_LOSS or row.barred or row.pvalue_passed is None:
+        if row.asked == NO_LOSS or row.barred or row.pvalue_passed is None:
             return said
         limit = (
             f"{self.margin:g}"
             if self.recovery is None
             else (f"{100 * (1 - self.recovery):.6g}% of the baseline")
         )
-        open_to = f"a loss of up to {tabular.number(worst, places)}"
+        p, open_to = row._p(row.pvalue_passed), f"a loss of up to {tabular.number(worst, places)}"
         against = {
             "passed": f"so a loss of {limit} or more is ruled out",
             "failed": f"which is more than the limit of {limit}",
-            "undecided": f"but {open_to} cannot be ruled out (the limit is {limit})",
+            "undecided": f"but {open_to} cannot be ruled out (the limit is {limit}; {p})",
         }
         return f"{said}, {against[row.verdict]}"
 
@@ -653,7 +655,7 @@ class Gate(Several[GateCheck]):
         cautions = [note for note in self.notes if note.startswith(CAUTION)]
         cases = []
         for check in self.checks:
-            said = junit_text(check.difference, self.asked)
+            said = junit_text(check.difference, required(self.margin, self.asked))
             if self.bound is not None:
                 scores = " ".join(_shown(check))
                 said = f"{check.difference.system} {scores}, required: {self.bound}"
@@ -695,13 +697,13 @@ class Gate(Several[GateCheck]):
         ]
         if any(check.task for check in self.checks):
             columns.insert(0, (part_name(self.checks), "<", lambda c: c.task))
-        of_total = " of the total" if any(c.verdict == "not asked" for c in self.checks) else ""
+        of_total = any(c.verdict == "not asked" for c in self.checks)
         counted = self._counted_as() if self.verdict == "undecided" else None
         verdict = self.verdict.upper() + (f" (counts as {counted}ed)" if counted else "")
         d = self.checks[0].difference
         who = d.system if self.bound else f"{d.system} against {d.baseline}"
-        title = f"{verdict}: {who}, required{of_total}: {self.asked}, "
-        title += f"level {self.significance_level:g}"
+        asked = required(self.margin, self.asked, of_total)
+        title = f"{verdict}: {who} ({asked}; level {self.significance_level:g})"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         at = [name for name, *_ in columns].index("score" if self.bound else "difference")
         spare, draw = ("gained, lost", units), partial(self._forest, at)
@@ -813,7 +815,7 @@ def gated(
         bound=None if bound is None else bound.asked,
     )
     said = [*notes, *cautions, *notes_of(Facts(limits))]
-    if checks[0].asked == _NO_LOSS and made.verdict != "failed":
+    if checks[0].asked == NO_LOSS and made.verdict != "failed":
         said.insert(0, _WITHOUT_LIMIT)
     return made.noting(*accepting(dict.fromkeys(said), accepted))
 
@@ -845,20 +847,20 @@ def _checks(
         difference, passed, failed = claim
         scores, options = pair.scores, pair.options
         sample = scores if scores.is_paired else scores.samples[pair.b]
-        asked = bound.asked if bound else _WITHIN if options.is_limited else _NO_LOSS
+        asked = bound.asked if bound else _WITHIN if options.is_limited else NO_LOSS
         is_answered = is_one and failed is not None
         check = GateCheck(
             difference=difference,
             asked=asked,
             verdict="undecided" if is_one else "not asked",
-            pvalue_passed=None if asked == _NO_LOSS else passed,
+            pvalue_passed=None if asked == NO_LOSS else passed,
             pvalue_failed=failed,
             pvalue_failed_adjusted=next(adjusted) if is_answered else None,
             n_checks=sum(is_asked),
             n_items=sample.units.n,
             unit=sample.units.unit,
             needed=needed_of(pair, options.significance_level, _POWER)
-            if is_one and asked != _NO_LOSS
+            if is_one and asked != NO_LOSS
             else None,
             significance_level=options.significance_level,
             signature=_signature(part, pair, bound, sum(is_asked)),

@@ -45,8 +45,10 @@ from evalstats.designs.samples import (
     Bound,
     OneSample,
     as_bound,
+    limit_of,
     missing_cautions,
     refuse_constant,
+    required,
 )
 from evalstats.designs.spending import (
     LEAST_LEVEL,
@@ -69,7 +71,6 @@ from evalstats.questions.gates import (
     evidence_cautions,
     given_apart,
     junit_text,
-    limit_of,
     one_sided,
     test_name,
 )
@@ -385,7 +386,8 @@ class Looks(Several[Look]):
         return level.replace("interval", "repeated interval")
 
     def _limit(self) -> str:
-        return limit_of(self.margin, self.recovery, self.bound or "a better score")
+        asked = limit_of(self.margin, self.recovery, self.bound or "a better score")
+        return required(self.margin, asked)
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         last = self.last
@@ -409,8 +411,8 @@ class Looks(Several[Look]):
             units += f" of {last.planned:,}"
         title = (
             f"{self.verdict.upper()}: {last.difference.system} against {last.difference.baseline} "
-            f"on {units} {plural(last.unit)} ({metric_name(last.difference)}), required: "
-            f"{self._limit()}, level {last.significance_level:g}"
+            f"on {units} {plural(last.unit)} ({metric_name(last.difference)}; "
+            f"{self._limit()}; level {last.significance_level:g})"
         )
         return [table_of(title, self.looks, columns, spare=["level"], draw=self._forest)]
 

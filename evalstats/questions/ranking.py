@@ -21,7 +21,7 @@ from evalstats.analysis.estimate import gap_notes, size_notes
 from evalstats.analysis.options import option
 from evalstats.analysis.scores import Scores
 from evalstats.checks import shown
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.metrics import Mean
 from evalstats.results import tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Size, check_bounds, one_of
@@ -194,7 +194,7 @@ class Ranking(Several[Ranked]):
         ]
         better = tabular.which_is_better(self.higher_is_better)
         title = f"Ranks by {self.name} {better}, {counted(self.n_segments, self.unit)}"
-        ties = "No system ties with the first."
+        ties = "No system is tied for first."
         if self.tied:
             names = ", ".join(self.tied[:_NAMED]) + (", ..." if self.tied[_NAMED:] else "")
             tie = "system ties" if len(self.tied) == 1 else "systems tie"
@@ -205,8 +205,10 @@ class Ranking(Several[Ranked]):
             cluster = f"cluster: {_OF_WMT[self.clusters][2]}."
         elif self.has_letters:
             details.append("cluster")
-        first = "first: how often a system scores best in the resamples (not the probability that "
-        first += "it is the best)."
+        first = (
+            "first: how often a system has the best score in the resamples (not the probability "
+        )
+        first += "that it is the best)."
         at = [name for name, *_ in columns].index(f"rank [{percent}%]")
 
         def draw() -> Forest:
@@ -241,7 +243,7 @@ class Ranking(Several[Ranked]):
         said = f"{first.system} ranks first of {n} in {self.metric}{on}: {score}"
         tied = [name for name in self.tied if name != first.system]
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
-        others = f"{beaten} others" if tied else all_others(n - 1)
+        others = f"{beaten.replace('of', 'of the')} others" if tied else all_others(n - 1)
         is_open = beaten[:2] == "0 "
         line = leads("" if is_open else others, tied)
         if first.simultaneous_low < first.simultaneous_high:
@@ -444,9 +446,10 @@ def _as_wmt(ranking: Ranking, drawn: Scores, clusters: str) -> Ranking:
     blocks = [one.strata for one in drawn.together if one.has_segments]
     if not blocks or any(type(block.metric) is not Mean for block in chain(*blocks)):
         raise InputError(
-            f"must be left out, because {clusters!r} tests the scores of single segments, but "
-            f"{ranking.metric} is not a mean of scores",
-            argument="clusters",
+            "leave ",
+            Argument("clusters"),
+            f" out: {clusters!r} tests segment scores, and {ranking.metric} is not a mean of "
+            "segment scores",
         )
     if clusters == "wmt25" and not drawn.is_paired:
         raise InputError(

@@ -156,8 +156,9 @@ def bootstrap_totals(
     except ValueError as error:
         raise InputError(f"statistics must be numbers of shape (N, k): {error}") from None
     if table.ndim != 2 or not table.size or table.dtype.kind not in "buif":
+        kind = "strings" if table.dtype.kind in "US" else f"{table.dtype} values"
         raise InputError(
-            f"statistics must be numbers of shape (N, k), got {table.dtype} of {table.shape}"
+            f"statistics must be numbers of shape (N, k), got {kind} of shape {table.shape}"
         )
     if table.dtype.kind == "f" and not np.all(np.isfinite(table)):
         raise InputError("statistics must be finite")
@@ -352,9 +353,11 @@ def _check_rounding(values: NDArray[Any], grid: NDArray[Any], name: str) -> None
         worst = np.sqrt(n * np.mean(error, axis=1) ** 2 + np.mean(error**2, axis=1))
         if np.any((scale > 0) & (worst > _MOST_MOVED * scale)):
             offset = unit * float(np.mean(values))
+            what = name.removeprefix("sum of ")
             raise InputError(
-                f"{name} is too large for its spread: differences are lost to rounding in sums "
-                f"of {n:,} numbers around {offset:.3g}. Subtract the common offset first."
+                f"the values of {what} are too large for their spread: differences are lost to "
+                f"rounding in sums of {n:,} numbers around {offset:.3g}. Subtract the common "
+                "offset first."
             )
 
 

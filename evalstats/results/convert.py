@@ -137,7 +137,7 @@ def record_of(kind: type[T], parsed: object, where: str = "") -> T:
 
     It may check itself by a method `_check`.
     """
-    at = where or "it"
+    at = where or "the text"
     listed = getattr(kind, "of_list", "") if isinstance(parsed, list) else ""
     if listed:
         parsed = {listed: parsed}
@@ -151,7 +151,7 @@ def record_of(kind: type[T], parsed: object, where: str = "") -> T:
             place = where if name == listed else f"{where}.{name}".lstrip(".")
             values[name] = _value(known[name], hint, place)
         elif field.default is MISSING and field.default_factory is MISSING:
-            raise InputError(f"{at} has no {name!r}")
+            raise InputError(f"{at} does not have the field {name!r}")
     made = kind(**values)
     if check := getattr(made, "_check", None):
         try:

@@ -322,7 +322,7 @@ class Several(Result, Generic[R]):
 
     def _check(self) -> None:
         if not self._rows():
-            raise InputError("it has no records")
+            raise InputError("it does not contain any records")
 
     def _finding(self, row: R) -> Finding | None:
         """Return the finding on a record that a report begins with."""

@@ -149,7 +149,7 @@ class Facts:
         """Yield a statement about a few differences, or about their tasks."""
         if few and len({d.task for d in self.rows}) > 1:
             names = ("the total" if d.aggregate else d.task for d in few)
-            yield f"On {_names(names, self.limits[0].part)}, systems {what}."
+            yield f"On {_names(names, self.limits[0].part)}, the systems {what}."
         elif len(few) > NAMED:
             yield f"{len(few)} pairs {what}."
         elif few:
@@ -173,7 +173,8 @@ def _few_documents(facts: Facts, few: Sequence[Limits]) -> Iterator[str]:
     yield (
         f"{MARK} These verdicts are based on few {units}. In tests on WMT25 with 9 to 37 equal "
         f"systems, 20% of such tables (worst case 40%) had a false claim, although the target was "
-        f"5%. The rate was lower with 3 systems, and higher without groups. Use more {units}."
+        f"5%. The rate was lower with 3 systems, and higher when documents were not passed "
+        f"as groups. Use more {units}."
     )
 
 
@@ -232,7 +233,7 @@ def _small(facts: Facts, small: Sequence[Limits]) -> Iterator[str]:
         return
     if first.unit != first.segment and not first.is_crossed:
         more += f". If a new test set would have the same {plural(first.unit)} (such as domains), "
-        more += "give them as strata"
+        more += "pass them as strata"
     yield f"{many}, so evalstats uses a t test, and intervals are wide. {more}."
 
 
@@ -260,8 +261,8 @@ def _gaps(facts: Facts, tasks: Sequence[Limits]) -> Iterator[str]:
 def _judges(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
     """Say that a judge may favour a system."""
     yield (
-        f"{listed(metrics)}: a judge's scores may favour one of the systems. To correct this, give "
-        'people\'s labels for a random sample of the items (human="labels.csv").'
+        f"{listed(metrics)}: a judge's scores may favour one of the systems. To correct this, pass "
+        'human labels for a random sample of the items (human="labels.csv").'
     )
 
 
@@ -336,11 +337,11 @@ def _claims(facts: Facts, claimed: Sequence[Difference]) -> Iterator[str]:
 
 def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
     """Yield a note on 0/1 scores and their tests."""
-    test = "McNemar's test and the intervals of Wilson and Tango"
+    test = "McNemar's test and Wilson and Tango intervals"
     if any(d.test == "cluster-t" for d in facts.differences):
-        test = f"t tests and intervals by {facts.unit}, and Wilson's intervals for scores"
+        test = f"t tests and intervals by {facts.unit}, and Wilson intervals for scores"
     if not facts.is_paired:
-        test = "the test and interval of Miettinen and Nurminen (1985) and Wilson's intervals"
+        test = "the test and interval of Miettinen and Nurminen (1985) and Wilson intervals"
     are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"
     yield f"{listed(metrics)} {are}, so evalstats uses {test}."
 
@@ -350,7 +351,7 @@ def _alone(facts: Facts, alone: Sequence[Limits]) -> Iterator[str]:
     segment = alone[0].segment
     yield (
         f"Each {alone[0].unit} has only one {segment}, so groups have no effect. If "
-        f"{plural(segment)} belong together, give a label that they share."
+        f"{plural(segment)} belong together, pass a label that they share."
     )
 
 
@@ -377,7 +378,7 @@ def _tasks(facts: Facts, places: set[tuple[str, str]]) -> Iterator[str]:
     if n_metrics == len(places) and not adjusting.is_over_metrics:
         yield (
             f"Each {part} has its own metric, so p-values are not adjusted for the other "
-            f'{plural(part)}. To get a total, give aggregate="macro".'
+            f'{plural(part)}. To get a total, pass aggregate="macro".'
         )
     elif adjusting.name != "none":
         parts = [counted(n_tasks, part)]
@@ -403,7 +404,7 @@ def _least(facts: Facts, adjusting: Adjustment) -> Iterator[str]:
 
 
 def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
-    """Yield notes on p-values that cannot reach the level, whatever the data."""
+    """Yield notes on p-values that cannot reach the level."""
     adjustment = facts.adjusting
     if adjustment is None or not opened:
         return
@@ -413,11 +414,11 @@ def floor_notes(facts: Facts, opened: Sequence[Difference]) -> Iterator[str]:
     drawn = [d for d in opened if adjustment.least(d, d.test, d.n_differing) <= level]
     if drawn:
         yield (
-            f"With {adjustment.n_resamples} resamples, a p-value{times} cannot reach {level:g}, "
-            f"whatever the data. Use at least {ceil(m / level - 1e-9) - 1} resamples."
+            f"With {adjustment.n_resamples} resamples, no p-value{times} can reach {level:g}. "
+            f"Use at least {ceil(m / level - 1e-9) - 1} resamples."
         )
-    few = f"differ on so few {plural(facts.limits[0].unit)} that a p-value{times} cannot reach "
-    few += f"{level:g}, whatever the data. Use more {plural(facts.limits[0].unit)}"
+    few = f"differ on so few {plural(facts.limits[0].unit)} that no p-value{times} can reach "
+    few += f"{level:g}. Use more {plural(facts.limits[0].unit)}"
     yield from facts.about([d for d in opened if d not in drawn], few)
 
 

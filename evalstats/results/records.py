@@ -138,7 +138,7 @@ def lacking_unlike(
     """Return a sentence if one system clearly lacks more of its items than another, or "".
 
     `both` is the number of items that the two lack together. For 62 and 2 of 200 the sentence is "A
-    lacks 62 of 200 items and B 2 of 200, more than chance explains (p = 2.3e-16)".
+    lacks 62 of 200 items and B 2 of 200, more than chance would explain (p = 2.3e-16)".
     """
     shares = [n / max(size, 1) for n, size in zip(lacking, sizes, strict=True)]
     most, least = shares.index(max(shares)), shares.index(min(shares))
@@ -150,7 +150,7 @@ def lacking_unlike(
         return ""
     counts = [f"{lacking[i]:,} of {sizes[i]:,}" for i in (most, least)]
     said = f"{systems[most]} lacks {counts[0]} {plural(unit)} and {systems[least]} {counts[1]}"
-    return f"{said}, more than chance explains (p = {pvalue:.2g})"
+    return f"{said}, more than chance would explain (p = {pvalue:.2g})"
 
 
 class Record:
@@ -440,13 +440,13 @@ class Difference(Claims):
             how = "differ by the same amount" if self.n_differing else "have equal scores"
             units = plural(unit)
             return (
-                f"the systems {how} on all {units}, so the data cannot limit the loss on "
-                f"other {units}. Use more {units}"
+                f"the systems {how} on all {units}, so it is unknown how large the loss "
+                f"on other {units} could be. Use more {units}"
             )
         score, who = min((self.baseline_score, self.baseline), (self.system_score, self.system))
         return (
             f"a recovery requires scores of at least 0, but {self.metric} of {who} is "
-            f"{score:.6g}. Give a margin instead"
+            f"{score:.6g}. Pass a margin instead"
         )
 
     def __str__(self) -> str:
@@ -495,7 +495,8 @@ def by_pair(rows: Iterable[Difference]) -> dict[tuple[str, str], list[Difference
 def listed(parts: Iterable[str], most: int | None = None, word: str = "and") -> str:
     """Return ``a, b and c``, or ``a, b and 2 more`` if there are more than `most`."""
     parts = list(parts)
-    if most is not None and len(parts) > most:
+    # Instead of "1 more", the last one is named.
+    if most is not None and len(parts) > most + 1:
         parts[most:] = [f"{len(parts) - most} more"]
     *first, last = parts
     return f"{', '.join(first)} {word} {last}" if first else last
@@ -566,7 +567,7 @@ def leads(others: str, tied: Sequence[str]) -> str:
 
 def all_others(n: int) -> str:
     """Return how many other systems there are, if a sentence is about all of them."""
-    return {1: "the other", 2: "both others"}.get(n, f"all {n} others")
+    return {1: "the other", 2: "both of the others"}.get(n, f"all {n} others")
 
 
 def plural(unit: str) -> str:
@@ -591,7 +592,7 @@ def counted(n: int, unit: str) -> str:
 
 
 def whole_sizes(estimates: Sequence[Estimate]) -> str:
-    """Return ``321 documents of 2,008 segments``, or ``480 to 500 segments`` if sizes differ."""
+    """Return ``2,008 segments in 321 documents``, or ``480 to 500 segments`` if sizes differ."""
     numbers, first = [e.n_segments for e in estimates], estimates[0]
     if min(numbers) < max(numbers):
         return f"{min(numbers):,} to {counted(max(numbers), first.unit)}"
@@ -599,7 +600,7 @@ def whole_sizes(estimates: Sequence[Estimate]) -> str:
     units = counted(first.n_segments, first.unit)
     if first.unit == first.segment or not effect or worth is None:
         return units
-    return f"{units} of {counted(round(worth * effect), first.segment)}"
+    return f"{counted(round(worth * effect), first.segment)} in {units}"
 
 
 @dataclass(frozen=True, eq=False)

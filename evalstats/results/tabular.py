@@ -177,9 +177,7 @@ class Page:
             lines, names = table.lines(width)
             parts.append("\n".join(lines))
             left_out |= dict.fromkeys(names)
-        # "std. dev." has a full stop already.
-        what = f"These do not fit in {width} columns: {', '.join(left_out).removesuffix('.')}. "
-        hints = [f"{what}A wider terminal, or a file, shows all."] if left_out else []
+        hints = [_hidden([f"'{name}'" for name in left_out])] if left_out else []
         signatures = self.signatures
         if is_short and signatures:
             more = "to_text(verbose=True) for the signature"
@@ -201,6 +199,13 @@ class Page:
         from evalstats.pictures import markup
 
         return markup.fragment(self)
+
+
+def _hidden(names: Sequence[str]) -> str:
+    """Return a sentence on columns that were left out, and how to see them."""
+    *more, last = names
+    what = f"The columns {', '.join(more)} and {last} are" if more else f"The column {last} is"
+    return f"{what} hidden because the table is too wide. Use a wider terminal or write to a file."
 
 
 def _lines(text: str, width: int | None) -> str:

@@ -167,7 +167,7 @@ def said_of(texts: Any, gold: Gold) -> str:
         return shift_said(Shift(n, offset, first, gold.n - 1), gold.n)
     i, j = next(iter(others.items()))
     return (
-        f"for example, output {i + 1:,} the reference of segment {j + 1:,}. Give outputs and "
+        f"for example, output {i + 1:,} the reference of segment {j + 1:,}. Pass outputs and "
         "references in the same order"
     )
 

@@ -400,7 +400,7 @@ def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str
     if all("\t" in text for text in streams[0] if text is not None):
         tabs = min(text.count("\t") for text in streams[0] if text is not None)
         yield (
-            f"Every reference has a tab. If tabs separate {tabs + 1} references, give --num-refs "
+            f"Every reference has a tab. If tabs separate {tabs + 1} references, pass --num-refs "
             f"{tabs + 1} (in Python, a list of {tabs + 1} strings)."
         )
     n = n_blank = 0
@@ -411,7 +411,7 @@ def _said_of_references(streams: Sequence[Iterable[str | None]]) -> Iterator[str
     if n_blank:
         yield (
             f"{n_blank:,} of {n:,} segments have an empty reference among others. It counts as a "
-            "reference of length 0. If it is missing, give None instead (--blank-is-absent on the "
+            "reference of length 0. If it is missing, pass None instead (--blank-is-absent on the "
             "command line)."
         )
 
@@ -495,7 +495,7 @@ def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
             return [
                 Caution(
                     f"{n:,} {plural(unit)} come from {n_wholes:,} {plural(called)} but count as "
-                    f'independent, so standard errors are too small. Give groups="{name}".',
+                    f'independent, so standard errors are too small. Pass groups="{name}".',
                     "units",
                 )
             ]
@@ -518,9 +518,14 @@ def share_and_percentage(
     for i, end in ((least, 1), (most, 100)):
         if known[i] > _ROUGHLY * sizes[i] * (end - sizes[i]):
             return
-    named = [f"{score:.4g} for {system}" for system, score in scores.items()]
+    named = [f"{score:.4g} {_of_number(system, score)}" for system, score in scores.items()]
     said = f"{metric} is {named[most]} and {named[least]}, which look like a percentage and a share"
-    yield Caution(f"{said}. Give both in the same unit.", "scale")
+    yield Caution(f"{said}. Pass both in the same unit.", "scale")
+
+
+def _of_number(system: str, score: float) -> str:
+    """Return whose score it is; the number that a score has to reach is its own name."""
+    return "as the number to reach" if system == f"{score:.10g}" else f"for {system}"
 
 
 #: Numbers that often stand for no score.
@@ -550,7 +555,7 @@ def standing_in(metric: str, scores: Mapping[str, NDArray[np.float64]]) -> Itera
             if is_odd:
                 are = "is" if n == 1 else "are"
                 known = "0 or 1" if are_flags else f"from {others[0]:g} to {others[-1]:g}"
-                failure = '. If it is a failure, also give missing="failure"' if are_flags else ""
+                failure = '. If it is a failure, also pass missing="failure"' if are_flags else ""
                 yield Caution(
                     f"{metric}: {n:,} of {len(values):,} scores of {name} {are} {odd:g}, but the "
                     f"others are {known}. If {odd:g} stands for no score, leave it out{failure}.",

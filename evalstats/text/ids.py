@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed
+from evalstats.checks import entry, listed
 from evalstats.text.ragged import Index, Ragged, offsets_of
 from evalstats.text.references import References
 from evalstats.text.tokenization import UNICODE, Tokens
@@ -96,7 +96,7 @@ def _numbers(
 def token_segments(value: object, name: str) -> list[list[Any]]:
     """Return sequences of tokens as lists, refusing bare strings."""
     return [
-        listed(tokens, f"{name}[{i}]", "tokens")
+        listed(tokens, entry(name, i), "tokens")
         for i, tokens in enumerate(listed(value, name, "token sequences"))
     ]
 

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_same_index, index_of, is_from, is_missing, listed
+from evalstats.checks import check_same_index, entry, index_of, is_from, is_missing, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.text.ragged import offsets_of
 
@@ -83,7 +83,7 @@ def as_texts(value: object, name: str = "hypotheses") -> list[str]:
     for i, text in enumerate(texts):
         if not isinstance(text, str):
             kind = f"{text}; an empty output is ''" if is_missing(text) else type(text).__name__
-            raise InputTypeError(f"{name}[{i}] must be a string, got {kind}")
+            raise InputTypeError(f"{entry(name, i)} must be a string, got {kind}")
     if not texts:
         raise InputError(f"{name} is empty; pass at least one segment")
     return texts
@@ -290,7 +290,7 @@ def _check_layout(rows: Sequence[Any], n_segments: int) -> None:
     if _likeness(across) > _likeness(pieces) + _MARGIN:
         warnings.warn(
             f"references has {n} entries of {n} texts each, and they look like sacreBLEU's layout: "
-            f"{n} streams. They are read as one entry per segment; if they are streams, give "
+            f"{n} streams. They are read as one entry per segment; if they are streams, pass "
             f"evalstats.from_streams(*references), if not, evalstats.References(references)",
             stacklevel=callers_level(),
         )

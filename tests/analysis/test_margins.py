@@ -122,7 +122,7 @@ def test_equal_scores_of_few_values_claim_nothing():
     for options in ({"margin": 1.0}, {"recovery": 0.9}):
         _, d = one({"old": marks, "new": marks}, **options)
         assert d.claim == "not shown"
-        said = "judge: the systems have equal scores on all segments, so the data cannot limit the loss on other segments"
+        said = "judge: the systems have equal scores on all segments, so it is unknown how large the loss on other segments could be"
         refuses(said, es.assert_not_worse, marks, marks, metric=MEAN, **options)
     # Nothing differs on 40 segments: that bounds how many do elsewhere.
     _, d = one(outcomes(40, 0, 0, 0), margin=0.1)
@@ -172,7 +172,7 @@ def test_of_a_score_below_0_no_share_is_kept():
     assert [d.claim for d in result] == ["not shown", "not shown", "not worse"]
     assert any("below 0" in note and "high and low" in note for note in result.notes)
     with pytest.raises(
-        es.InputError, match=r"at least 0, but judge of .* is -0\.\d+\. Give a margin"
+        es.InputError, match=r"at least 0, but judge of .* is -0\.\d+\. Pass a margin"
     ):
         es.assert_not_worse(low, high, metric=MEAN, recovery=0.9)
 

@@ -445,14 +445,19 @@ ONE = {"x": marks([[1.0], [0.0]]), **TASKS}
     (TASKS, {"groups": {"law": [1]}}, {}, "task 'law': .*groups"),
     (ONE, {}, {}, "task 'x': at least 2"),
     (TASKS, {}, {"baseline": "C"}, "baseline must be one of A, B"),
-    (TASKS, {}, {"strata": "x"}, "strata is unknown, or applies only to single tasks; the options"),
+    (
+        TASKS,
+        {},
+        {"strata": "x"},
+        "strata is not an option of a suite .*; the options",
+    ),
     (TASKS, {}, {"method": "bca"}, "method must be one of bootstrap, t; got 'bca'"),
 )
 def test_bad_options(tasks, made, options, message):
     suite = es.Suite(tasks, **made)
     with pytest.raises((InputError, InputTypeError), match=message):
         suite.compare(**options)
-    with pytest.raises(InputTypeError, match="margin is unknown"):
+    with pytest.raises(InputTypeError, match="margin is not an option of a suite"):
         suite.estimate(margin=1)
 
 

@@ -311,7 +311,7 @@ def test_references_may_stand_beside_one_another(here, typed):
     words = ("-i", "copy.txt", "-m", "bleu", "ter", *FEW)
     apart = typed("estimate", *REFS, *words)
     assert typed("estimate", "-r", "refs.tsv", "--num-refs", "2", *words) == apart
-    assert "give --num-refs 2" in typed("estimate", "-r", "refs.tsv", *words)
+    assert "pass --num-refs 2" in typed("estimate", "-r", "refs.tsv", *words)
 
 
 def test_files_of_statistics_compare_like_the_texts(typed, here):
@@ -339,7 +339,7 @@ def test_groups_of_a_file_are_called_after_it(name, unit, typed, here):
     # Defect: they were "groups", where papers want documents.
     (here / name).write_bytes((here / "docs.txt").read_bytes())
     command = ("compare", *REFS, *INPUT, "--resamples", "99", "--groups", name, "--quiet")
-    assert f"{unit} of 60 segments" in typed(*command)
+    assert f"60 segments in {unit}" in typed(*command)
     assert f"Whole {unit[2:]} are resampled." in typed(*command, "--describe")
 
 
@@ -347,13 +347,13 @@ def test_a_file_of_labels_goes_with_scores_whose_order_is_known(typed, here):
     """Defect: "a file of labels goes with texts"."""
     (here / "en-cs.docs").write_text("news\ta\nnews\ta\ntalk\tb\ntalk\tb\n")
     out = typed("compare", "scores.csv", "--groups", "en-cs.docs", "--verbose")
-    assert "2 documents of 4 segments" in out
+    assert "4 segments in 2 documents" in out
     assert "unit:document|" in out
     assert typed("compare", "scores.csv", "--by", "en-cs.docs", "-f", "csv").count("talk/b") >= 1
     for name in "AB":
         (here / f"bleu.{name}.txt").write_text("1\n2\n3\n4\n")
     out = typed("estimate", "bleu.A.txt", "bleu.B.txt", "--groups", "en-cs.docs")
-    assert "score ↑ (higher is better), 2 documents of 4 segments" in out
+    assert "score ↑ (higher is better), 4 segments in 2 documents" in out
 
 
 def test_a_description_is_text_and_other_files_hold_the_result(typed, small):
@@ -495,7 +495,7 @@ def test_texts_are_restricted_to_the_lines_that_people_scored(here, beside, smal
     scores = [e["score"] for e in found["estimates"]]
     assert scores[:3] == table.scores.tolist()
     assert scores[3] == sum(7 * i % 10 for i in kept) / len(kept)
-    left_out = f"{60 - len(kept)} of 60 lines are left out, because comet.csv has no scores"
+    left_out = f"{60 - len(kept)} of 60 lines are left out, because comet.csv has no score"
     assert any(note.startswith(left_out) for note in found["notes"])
     options = ("--missing", "intersect", "-o", "x.html", "--resamples", "9")
     cli.main(["compare", *INPUT, *REFS, "-m", "wer", "--scores", "comet.csv", *options])

@@ -56,7 +56,7 @@ def test_nothing_is_wider_than_its_terminal(words, examples_folder, run_here, mo
         (examples_folder / "state.json").unlink(missing_ok=True)
         code, out, err = run_here(*shlex.split(words))
         assert code in (0, 1, 3, 4), err
-        assert out.count("A wider terminal") <= 1
+        assert out.count("Use a wider terminal") <= 1
         wide = [line for line in out.splitlines() if widths.of(line) > columns]
         # Of help the examples are lines to copy.
         assert not wide or ("--help" in words and columns < 80), columns
@@ -131,8 +131,13 @@ def test_headers_are_folded_then_columns_go_in_order_and_one_line_says_which():
     assert folded[3] == "system    score          [95%]  difference       p"
     without = scores(40)
     assert without[2] == "system    score  mean difference       p"
-    assert " ".join(without).endswith("score [95%]. A wider terminal, or a file, shows all.")
-    assert "score [95%], p." in " ".join(scores(40, name="a-longer-name-of-a"))
+    assert " ".join(without).endswith(
+        "The column 'score [95%]' is hidden because the table is too wide. Use a wider terminal or write "
+        "to a file."
+    )
+    assert "The columns 'score [95%]' and 'p' are hidden" in " ".join(
+        scores(40, name="a-longer-name-of-a")
+    )
 
 
 def test_names_are_cut_in_the_middle_where_they_still_differ():

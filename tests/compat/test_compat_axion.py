@@ -169,7 +169,7 @@ BLEU = axion.SentenceBLEU()
     (lambda: run(BLEU.execute("a")), "item must be a DatasetItem or a dict, got str"),
     (
         lambda: axion.TestResult(axion.DatasetItem(), []).score,
-        "score is ambiguous because there are 0 metrics",
+        "score needs exactly one metric, got 0",
     ),
 )
 def test_errors_are_named(call):

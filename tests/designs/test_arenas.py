@@ -352,7 +352,10 @@ def test_columns_of_battles_have_any_names(frame, tmp_path, refused):
 @cases(
     (("--human", "people.csv"), "--human applies only to scores of items, but these are battles;"),
     (("--epochs", "pass^2"), "--epochs applies only to scores of items, but these are battles;"),
-    (("--unpaired",), "--unpaired requires the statistics of every segment, but a BattleTable"),
+    (
+        ("--unpaired",),
+        "--unpaired requires the statistics of every segment, but BattleTable objects keep only who won",
+    ),
 )
 def test_options_of_items_are_refused_of_battles(arguments, message, path, tmp_path, refused):
     (tmp_path / "people.csv").write_text("segment,score\n1,1\n")
@@ -545,7 +548,7 @@ def test_a_note_says_what_the_other_label_makes_of_the_errors(tmp_path, typed):
         ratios = [x.standard_error / y.standard_error for x, y in errors]
         note = (
             f"Battles have prompts and voters. Standard errors are {min(ratios):.2f} to "
-            f"{max(ratios):.2f} times as large if they account for both. To do this, give the groups prompt and voter."
+            f"{max(ratios):.2f} times as large if they account for both. To do this, pass the groups prompt and voter."
         )
         assert [x[: len(note)] for x in result.notes].count(note) == 1
     assert max(ratios) > 1.2

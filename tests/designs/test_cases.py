@@ -123,7 +123,7 @@ def test_every_metric_of_trials_has_the_same_cases(agents, metric):
 def test_metrics_of_the_same_trials_are_one(agents):
     found = es.compare(agents, metrics=METRICS, baseline="old", n_resamples=99).cases()
     assert (len(found), found.metric) == (20, "pass^1")
-    assert "In total: new - old, pass^1" in found.to_text(findings=False)
+    assert "Overall, new differs from old in pass^1 by " in found.to_text(findings=False)
 
 
 def test_too_few_trials_to_name_an_item_are_told_and_how_many_would_do():
@@ -165,7 +165,9 @@ def test_cases_of_several_tasks_are_one_family(tmp_path, agents):
     items = {f"{task}: {i}" for task in ("retail", "airline") for i in (3, 8)}
     assert {case.item for case in found[:4]} == items
     assert len(both.cases(task="retail")) == 20
-    assert "In total: new - old, reward, the mean of 2 tasks: " in found.to_text(findings=False)
+    assert "Overall, new differs from old in mean reward over 2 tasks by " in found.to_text(
+        findings=False
+    )
 
 
 def test_answers_where_less_is_better_are_turned(tmp_path, agents):
@@ -223,8 +225,8 @@ def test_how_much_is_chance_is_said_below_the_table(agents):
     scores = [100 * c / variance for c, variance in zip(chance, variances, strict=True)]
     pair = 100 * sum(chance) / (new.mean(axis=1) - old.mean(axis=1)).var(ddof=1)
     expected = (
-        f"pass^2: with 5 trials per item, chance in the trials accounts for {min(scores):.0f} to "
-        f"{max(scores):.0f}% of the variance of item scores and {pair:.0f}% of the variance of their"
+        f"pass^2: with 5 trials per item, random variation between trials accounts for "
+        f"{min(scores):.0f} to {max(scores):.0f}% of the variance of item scores and {pair:.0f}% of the variance of differ"
     )
     assert expected in es.compare(agents, metrics=es.PassAll(2), n_resamples=99).to_text()
     alone = es.estimate(agents["old"], metric=es.PassAll(2), n_resamples=99)

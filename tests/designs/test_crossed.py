@@ -105,7 +105,7 @@ def test_labels_have_names_or_come_by_name(tmp_path, capsys, typed):
     for words in ([path, "--groups", *NAMES], ["--groups", *NAMES, path], files):
         (d,) = json.loads(typed("compare", *words, "-f", "json"))["differences"]
         assert d["pvalue"] == pytest.approx(expected.pvalue, rel=1e-9)
-    assert "40 prompts of 240 segments" in typed("compare", "--groups", "prompt", path)
+    assert "240 segments in 40 prompts" in typed("compare", "--groups", "prompt", path)
     with pytest.raises(SystemExit):
         main(["compare", str(path), "--groups", *NAMES, "domain"])
     assert "--groups accepts one or two labels, got prompt rater domain" in capsys.readouterr().err

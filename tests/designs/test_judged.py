@@ -1,4 +1,4 @@
-"""People's labels of some segments correct a judge's of all: prediction-powered inference."""
+"""Human labels of some segments correct a judge's of all: prediction-powered inference."""
 
 import re
 
@@ -22,7 +22,7 @@ def paired(judge, people):
 
 
 def scores(n=2_200, labelled=200, seed=3):
-    """Return people's scores, a judge's, and which of people's are known."""
+    """Return human scores, a judge's, and which of people's are known."""
     rng = np.random.default_rng(seed)
     people = rng.normal(size=n)
     judge = 0.8 * people + 0.6 * rng.normal(size=n) + 0.3
@@ -259,7 +259,7 @@ def test_labels_against_the_judge_are_said():
     people, judge, known = scores()
     (said,) = cautions_on_labels(6 - people, judge, known)
     assert "q: the judge and people disagree in direction (correlation -0." in said
-    assert "give 6 - label" in said
+    assert "pass 6 - label" in said
     assert not cautions_on_labels(people, judge, known)
     # Without any relation, or with few labels, chance explains the sign.
     noise = np.random.default_rng(1).normal(size=(20, len(people)))
@@ -293,7 +293,7 @@ def test_two_scales_are_said():
         (people > 3, 1 + (judge > 3), "from 0 to 1, but the judge's scores of the same segments are from 1 to 2"),
     ):  # fmt: skip
         (said,) = said_of_scales(labels * 1.0, given * 1.0, known)
-        assert f"q: people's labels are {ranges}. If these are two scales, convert one" in said
+        assert f"q: human labels are {ranges}. If these are two scales, convert one" in said
 
 
 @pytest.mark.parametrize("higher", [True, False])
@@ -331,15 +331,13 @@ def test_power_says_how_many_labels_would_do():
     assert of.label_minimums[of.labels.index(120)] == pytest.approx(plan.pairs[0].minimum)
     assert of.labels[-1] == 600
     assert list(of.label_minimums) == sorted(of.label_minimums, reverse=True)
-    said = f"People's labels for {of.labels_needed} of 600 segments (now 120) would be enough"
+    said = f"Human labels for {of.labels_needed} of 600 segments (now 120) would be enough"
     (found,) = plan._findings()
     assert said in found.lines[-1]
     assert "by number of labels" in plan.to_text()
     assert es.Power.from_json(plan.to_json()) == plan
     (found,) = result.power(difference=0.02)._findings()
-    assert (
-        "People's labels for 600 of 600 segments (now 120) would not be enough" in found.lines[-1]
-    )
+    assert "Human labels for 600 of 600 segments (now 120) would not be enough" in found.lines[-1]
     # Systems whose labels are of other items have no such plan.
     apart = {"A": human["A"], "B": human["B"][::-1]}
     other = es.compare(judge, metrics=es.Mean("pass"), human=apart, baseline="A", **FEW)
@@ -397,7 +395,7 @@ def test_a_table_a_column_and_lists_are_one(examples_folder):
     by_column = es.compare_logs(path, metric="correct", human="people", baseline="base", **FEW)
     assert by_file["tuned"] == by_column["tuned"]
     assert not any("Left out" in note for note in by_column.notes)
-    # The column that people's scores are in is no metric, and what better is of it is not asked.
+    # The column that human scores are in is no metric, and what better is of it is not asked.
     path.write_text("\n".join(both).replace(",correct,", ",judge,"))
     refuses(
         "higher or lower values of judge are better", es.compare_logs, path, human="people", **FEW
@@ -428,16 +426,16 @@ MEAN = es.Mean("pass")
 
 @cases(
     (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
-     "human must be a mapping from each system (A, B) to people's scores, got list"),
+     "human must be a mapping from each system (A, B) to human scores, got list"),
     (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
      "human must have the systems A, B, got A ('B' is only in one of"),
     (lambda: es.estimate(A, metric=MEAN, human=[1, None]),
      "human must have one label per segment (None if a segment has no label), got 2 labels for 4 segments of"),
     (lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
-     "people's labels must cover some of the segments but not all, got 0 of 4"),
+     "human labels must cover some of the segments but not all, got 0 of 4"),
     (
         lambda: es.estimate(A, metric=MEAN, human=[1, 1, 0, 1]),
-        "people's labels must cover some of the segments but not all, got 4 of 4; if people labelled all",
+        "human labels must cover some of the segments but not all, got 4 of 4; if people labelled all",
     ),
     (lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
      "references have no effect: pass does not use references; leave them out"),
@@ -461,16 +459,16 @@ MEAN = es.Mean("pass")
     ),
     (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
     (lambda: es.Judged(MEAN).statistics([1, 2]),
-     "hypotheses[0] must be a pair of the judge's label and people's label (or None), got 1"),
+     "hypotheses[0] must be a pair of the judge's label and the human label (or None), got 1"),
     (lambda: es.Judged(MEAN, judges=2).statistics([(1, 1)]),
-     "hypotheses[0] must be 2 judges' labels and people's label (or None), got (1, 1)"),
+     "hypotheses[0] must be 2 judges' labels and the human label (or None), got (1, 1)"),
     (lambda: es.Judged(MEAN, 0.5, judges=2), "weight must contain one weight per judge (2), got 1"),
     (lambda: es.Judged(MEAN, judges=0), "judges must be at least 1, got 0"),
     (
         lambda: es.estimate(
             {"A": [[1, 0], [1, 1, 0], [0, 1]]}, metrics=MEAN, human={"A": [1, None, 0]}
         ),
-        "system 'A'[1] must have labels from 2 judges, like the first entry, got [1, 1, 0]",
+        "system 'A': entry 1 must have labels from 2 judges, like the first entry, got [1, 1, 0]",
     ),
 )  # fmt: skip
 def test_bad_input_is_told(call, message):
@@ -493,7 +491,7 @@ def test_tables_that_do_not_fit_are_told(examples_folder, tmp_path):
     path = tmp_path / "more.csv"
     path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
     result = es.compare_logs(answers, metric="correct", human=path, **FEW)
-    assert "People's scores of 1 segment are left out, because no log has them." in result.notes
+    assert "Human scores of 1 segment are left out, because no log has them." in result.notes
 
 
 def test_systems_that_are_not_paired_have_each_a_judge():
@@ -510,7 +508,7 @@ def test_systems_that_are_not_paired_have_each_a_judge():
     expected = {e.system: e.score for one in alone for e in one.estimates}
     assert {e.system: e.score for e in result.estimates} == pytest.approx(expected)
     for name in few:
-        assert any(f"pass of {name}: people's labels for" in note for note in result.notes)
+        assert any(f"pass of {name}: human labels for" in note for note in result.notes)
         assert any(f"pass of {name}: there are only" in note for note in result.notes)
 
 
@@ -533,7 +531,7 @@ def test_a_file_of_a_judge_of_judges_is_refused():
 
 
 def test_a_file_that_is_not_there_is_no_column(examples_folder, refused):
-    said = "--human must be a file with people's scores, or a column of the table: there is no"
+    said = "--human must be a file with human scores, or a column of the table: there is no"
     assert said in refused("compare", examples_folder / "answers.csv", "--human", "missing.csv")
 
 
@@ -562,7 +560,7 @@ def test_the_sentence_of_a_paper_says_who_labelled():
     result = es.compare(judge, **asked)
     (weight,) = re.findall(r"judged:ppi:([^|]*)", result.signatures[0])
     said = (
-        "pass (mean) on 600 segments. A judge's scores of all segments are corrected by people's "
+        "pass (mean) on 600 segments. A judge's scores of all segments are corrected by human "
         "labels of 120 segments (prediction-powered inference; Angelopoulos, Duchi and Zrnic, "
         f"2023), with λ = {float(weight):.2f}. "
     )
@@ -592,7 +590,7 @@ def test_a_resample_without_labels_is_told():
     with pytest.raises(es.InputError) as caught:
         es.compare(judge, **asked)
     assert str(caught.value) == (
-        "pass of a resample of system 'A' is unknown: all or none of its segments have people's "
+        "pass of a resample of system 'A' is unknown: all or none of its segments have human "
         "labels, because few of 60 groups have labels; label segments of more groups, or use "
         "method='t'"
     )
@@ -646,7 +644,7 @@ def test_a_copy_of_a_judge_is_worth_nothing(is_binary):
 
 
 def test_two_judges_with_errors_of_their_own_are_worth_two():
-    """Each has λ of the least squares of people's scores; intervals are shorter than of either."""
+    """Each has λ of the least squares of human scores; intervals are shorter than of either."""
     judges, human = several(2)
     lengths = [
         result["B"].high - result["B"].low
@@ -664,7 +662,7 @@ def test_two_judges_with_errors_of_their_own_are_worth_two():
     (weights,) = re.findall(r"judged:ppi:([\d.+]*)", result.signatures[0])
     assert list(map(float, weights.split("+"))) == pytest.approx(expected, rel=1e-6)
     assert "the weighted mean of 2 judges scores them like the others" in " ".join(result.notes)
-    assert result.describe().count("Judges' scores of all segments are corrected by people's") == 1
+    assert result.describe().count("Judges' scores of all segments are corrected by human") == 1
 
 
 def test_the_number_of_judges_is_kishs_with_the_limits_of_the_jackknife():
@@ -757,7 +755,7 @@ def test_a_correction_by_few_labels_stops_at_1():
 
 
 def test_unequal_numbers_of_labels_are_named():
-    """Defect: "people's labels of 64" stood beside "only 63 labelled"."""
+    """Defect: "human labels of 64" stood beside "only 63 labelled"."""
     judge, human = biased(1, labelled=64)
     last = max(i for i, x in enumerate(human["A"]) if x is not None)
     human["A"] = [None if i >= last - 1 else x for i, x in enumerate(human["A"])]

@@ -21,7 +21,7 @@ METRICS = ("CometKiwi-XL", "GEMBA-ESA-CMDA", "MetricX-24-Hybrid-XL", "XCOMET-XL"
 
 
 def made(seed=1, n_systems=4, n=60, gone=0.1):
-    """Return people's scores with gaps, and those of two metrics, the first of which is nearer."""
+    """Return human scores with gaps, and those of two metrics, the first of which is nearer."""
     rng = np.random.default_rng(seed)
     names = [f"s{i}" for i in range(n_systems)]
     quality = 0.3 * np.arange(n_systems)[:, None] + rng.normal(size=(n_systems, n))
@@ -46,7 +46,7 @@ def scores_of(result):
 
 
 def measured(human, metrics, measure):
-    """Yield people's scores, each metric's, and what is said of them."""
+    """Yield human scores, each metric's, and what is said of them."""
     people, *others = arrays(human, metrics)
     result = es.meta(human, metrics, measure, n_resamples=9)
     for of, e in zip(others, result.estimates, strict=True):
@@ -311,9 +311,9 @@ def test_files(tmp_path, monkeypatch, refused, typed):
         printed = typed("meta", *files.split(), "--measure", "kendall", "-f", "json")
         assert scores_of(es.Comparison.from_json(printed)) == expected, files
     for line, said in (
-        ("all.csv", "pass --human with the metric that contains people's scores"),
+        ("all.csv", "pass --human with the metric that contains human scores"),
         ("all.csv --human mqm", "--human: there is no 'mqm'"),
-        ("-i x.txt", "people's scores are missing"),
+        ("-i x.txt", "human scores are missing"),
     ):
         assert said in refused("meta", *line.split())
 

@@ -119,7 +119,7 @@ def test_strata_of_one_segment_are_drawn_together(table):
         strata = [*alone, *STRATA[len(alone) :]]
         moments = moments_of(table, strata=strata)
         check_same(es.compare(moments), by_t(table, strata=strata))
-        refuses("'macro' of a Moments requires at least 2", es.compare, moments, aggregate="macro")
+        refuses("'macro' of Moments requires at least 2", es.compare, moments, aggregate="macro")
 
 
 def test_suites_of_moments(table):
@@ -140,7 +140,7 @@ def test_suites_of_moments(table):
     refuses(
         "tasks must be either all SegmentStatistics or all Moments, not a mixture", es.Suite, mixed
     )
-    with pytest.raises(es.InputError, match="groups must be left out when you pass a Moments"):
+    with pytest.raises(es.InputError, match="groups must be left out when you pass Moments"):
         es.Suite(moments, groups={"x": ["a"] * 100}).compare()
     with pytest.raises(es.InputError, match="task 'x' has strata"):
         es.Suite({"x": moments_of(parts["x"], strata=["a", "b"] * 50), "y": moments["y"]}).compare()
@@ -158,7 +158,7 @@ def test_gates_of_moments(table):
     tasks = {"a": moments_of(two), "b": moments_of(two)}
     assert len(es.gate(tasks, first, margin=1.0).checks) == 3
     with pytest.raises(
-        es.InputTypeError, match="baseline must be the name of a system if you pass a"
+        es.InputTypeError, match="baseline must be the name of a system if you pass Moments"
     ):
         es.gate(moments_of(two), moments_of(two), margin=1.0)
 
@@ -339,7 +339,7 @@ def test_what_moments_do_not_know_is_said():
     moments = moments_of(table)
     # Nothing is drawn of them, whatever is asked.
     assert es.compare(moments, n_resamples=99, rng=3)[0] == es.compare(moments)[0]
-    refuses(r"influence requires .* a Moments", es.compare(replace_systems(moments, 2)).influence)
+    refuses(r"influence requires .* Moments", es.compare(replace_systems(moments, 2)).influence)
     refuses("requires strata", es.compare, moments, aggregate="macro")
     # Without counts of what differs all units are, and the results say so.
     unknown = replace(moments, differing=None)

@@ -170,7 +170,7 @@ def test_all_metrics_have_to_pass_and_one_missing_score_is_said():
     assert [(c.metric, c.verdict) for c in found] == [("acc", "passed"), ("f1", "failed")]
     values[0, 0] = 0
     lacking = es.gate(es.SegmentStatistics(values, ["A"], es.Mean("f1")), at_least=0.3)
-    assert "Caution: 1 of 100 segments of A have no f1 score" in lacking.notes[0]
+    assert "Caution: 1 of 100 segments of A has no f1 score, and it may" in lacking.notes[0]
     # A system may be called as the number.
     twice = es.gate({"0.9": np.arange(100) < 97}, metric=ACC, at_least=0.9)
     assert twice.checks[0].difference.baseline == "0.9 (number)"
@@ -181,8 +181,8 @@ def test_every_form_says_the_number(tmp_path):
     assert found.exit_code == 3
     assert es.Gate.from_json(found.to_json()) == found
     text = found.to_text(findings=False)
-    assert text.startswith("UNDECIDED: system, required: at least 0.9, level 0.05")
-    assert "We could not show that the score is at least 0.9 (p = 0.16)" in text
+    assert text.startswith("UNDECIDED: system (required: at least 0.9; level 0.05)")
+    assert "We could not show that the true score is at least 0.9 (p = 0.16)" in text
     case = ElementTree.fromstring(found.to_junit().encode())[0][0]
     assert case.text == "system 0.930 [0.876, 0.962], required: at least 0.9"
     found.report(tmp_path / "gate.html")
@@ -221,14 +221,14 @@ def test_looks_at_one_system_have_the_p_values_of_the_gate():
     (check,) = es.gate(scores[:50], metrics=ACC, at_least=0.9)
     assert look.pvalue == check.pvalue_passed
     state = json.loads(json.dumps(test.state_dict()))
-    assert "required: at least 0.9, level" in str(test.result)
+    assert "; required: at least 0.9; level" in str(test.result)
     assert {"number", "score"} <= set(str(test.result).split())
     assert "better score" not in str(test.result) + test.result.to_junit()
     other = es.SequentialTest(of=400, looks=8, metric=ACC, at_least=0.9)
     other.load_state_dict(state)
     assert other.look(scores[:300]) == test.look(scores[:300])
     assert test.result.verdict == "passed"
-    with pytest.raises(es.InputError, match=r"different bound: 'at least 0.9' in"):
+    with pytest.raises(es.InputError, match=r"test with bound 'at least 0.9', but"):
         es.SequentialTest(of=400, looks=8, metric=ACC, at_least=0.8).load_state_dict(state)
 
 
@@ -291,7 +291,7 @@ def test_the_command_line_needs_no_baseline(tmp_path, refused, typed):
     path = tmp_path / "scores.csv"
     rows = [f"new,{i},{int(i >= 3)}" for i in range(100)]
     path.write_text("\n".join(["system,item,acc", *rows]), encoding="utf-8")
-    assert "PASSED: new, required: at least 0.9" in typed("gate", path, "--at-least", "90%")
+    assert "PASSED: new (required: at least 0.9" in typed("gate", path, "--at-least", "90%")
     state = str(tmp_path / "state.json")
     looks = ["--of", "200", "--state", state]
     assert "new against 0.8 on 100 of 200 items" in typed("gate", path, "--at-least", "0.8", *looks)

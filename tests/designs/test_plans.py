@@ -164,7 +164,7 @@ def test_the_weights_are_those_of_the_smallest_error():
 
 
 def said_items(result):
-    return float(str(result).split("as precise as with ")[1].split(" ")[0].replace(",", ""))
+    return float(str(result).split("had been run on ")[1].split(" ")[0].replace(",", ""))
 
 
 def test_what_it_is_worth_is_said_before_and_after():
@@ -177,7 +177,7 @@ def test_what_it_is_worth_is_said_before_and_after():
     # What was not run is no label of people.
     assert not any("label" in note for note in result.power(difference=0.05).notes)
     (note,) = result.notes
-    said = "solved: new was run on 500 of 2,000 segments. Its difference is as precise as with "
+    said = "solved: new was run on 500 of 2,000 segments. Its estimated difference is as precise "
     assert note.startswith(said)
     assert 550 < said_items(result) == pytest.approx(worth, rel=0.02)
     assert plan.worth["solved"].difference == pytest.approx(worth, rel=0.2)
@@ -215,14 +215,16 @@ def test_items_that_are_alike_count_as_one_and_right_ones_as_no_more_than_they_a
     right = es.estimate(plan.data({"new": of_plan(plan, np.ones(200))}))
     assert said_items(right) == 80
     assert "only 80 segments were run. Below 100" in str(right)
-    assert "λ = 0.00 for earlier systems" in str(right)
+    assert "λ = 0.00 for predictions from earlier systems" in str(right)
 
 
 def test_weights_totals_and_directions():
     """λ is at most 1, that of parts their mean by size; counts are no fewer than none."""
     f = np.random.default_rng(6).normal(size=400)
     plan = es.plan({"a": f, "b": f + 0.001 * f[::-1]}, metrics=SOLVED, n=100)
-    assert "λ = 1.00 for earlier" in str(es.estimate(plan.data({"new": of_plan(plan, 2 * f)})))
+    assert "λ = 1.00 for predictions from earlier" in str(
+        es.estimate(plan.data({"new": of_plan(plan, 2 * f)}))
+    )
     parts = [Planned(SOLVED, weight) for weight in ((1.0, 0.0), (0.0, 0.0))]
     assert parts[0].pooled(parts, [30, 10]).weight == (0.75, 0.0)
     for metric, least in ((es.BLEU(), 0), (SOLVED, -2), (es.Mean("e", higher_is_better=False), -2)):
@@ -248,7 +250,7 @@ def test_groups_are_drawn_whole_and_strata_each():
     few = es.plan(earlier, metrics=SOLVED, n=200, strata=["x"] * 398 + ["y"] * 2)
     data_of_few = few.data({"old": earlier["agent 1"], "new": of_plan(few, new)})
     with pytest.raises(
-        es.InputError, match=r"at least 2 items in each stratum that were run, but 'y' has 1"
+        es.InputError, match=r"at least 2 items were run in each stratum, but 'y' has only 1"
     ):
         es.compare(data_of_few, strata="stratum", aggregate="macro")
     # Defect: they were pooled in silence.
@@ -263,7 +265,10 @@ def test_texts_logs_questions_and_several_new_systems():
     parts = {name: of_plan(plan, sample.systems[name]) for name in others}
     data = plan.data({base: sample.systems[base], **parts}, sample.references)
     result = es.compare(data, baseline=base, n_resamples=499)
-    assert f"{', '.join(others)} were run on 160 of 480 segments. Their diff" in result.notes[0]
+    assert (
+        f"{', '.join(others)} were run on 160 of 480 segments. Their estimated diff"
+        in result.notes[0]
+    )
     whole = es.compare(sample.systems, sample.references, ["bleu", "chrf"], baseline=base)
     for one, other in zip(result, whole, strict=True):
         assert abs(one.difference - other.difference) < 3 * one.standard_error + 1e-9

@@ -63,7 +63,7 @@ def test_a_look_that_may_spend_nothing_has_no_level_and_later_ones_have_all():
 
 @cases(
     ([], {"spending": "haybittle"}, None),
-    ([0.5], {"spending": "haybittle"}, "spending must be one of obrien-fleming, pocock,.* or a"),
+    ([0.5], {"spending": "haybittle"}, "spending must be 'obrien-fleming', 'pocock' or a"),
     ([0.5, 0.5], {}, "fractions must be numbers above 0, each larger than the previous one,"),
     ([0.0, 1.0], {}, "fractions must be numbers above 0"),
     ([[0.5]], {}, "fractions must be numbers above 0"),

@@ -92,7 +92,7 @@ def test_a_pull_request_has_a_summary_a_comment_and_files(here, outputs, code, v
     assert [step.split()[0] for step in steps] == ["pip", "python", "evalstats", "cat", "gh"]
     codes = [ran(step) for step in steps]
     assert [found for found, _ in codes] == [0, 0, code, 0, 0]
-    assert f"\n{verdict}: new against old, required: at least 97%" in codes[2][1]
+    assert f"\n{verdict}: new against old (required: at least 97%" in codes[2][1]
     summary = (here / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith(f"**{verdict}: new against old")
     assert summary == (here / "gate.md").read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ def test_a_merge_request_has_junit_and_a_report(here):
     assert [step.split()[0] for step in steps] == ["pip", "evalstats"]
     codes = [ran(step) for step in steps]
     assert [found for found, _ in codes] == [0, 0]
-    assert "\nPASSED: acme/tuned against acme/base, required of the total" in codes[1][1]
+    assert "\nPASSED: acme/tuned against acme/base (required: a total of at least" in codes[1][1]
     (report,) = re.findall(r"paths: \[(.*)\]", GITLAB)
     (junit,) = re.findall("junit: (.*)", GITLAB)
     assert (here / report).stat().st_size > 1000

@@ -62,8 +62,8 @@ def check(code, out, junit):
     # Where CI is set, pytest repeats the whole message of a failure below.
     summary, _, _ = summary.partition("= short test summary info =")
     for name, headline in (
-        ("test_passes", "PASSED: system against baseline, required: a loss of less than 0.1"),
-        ("test_fails", "FAILED: system against baseline, required: a loss of less than 0.1"),
+        ("test_passes", "PASSED: system against baseline (allowed loss: below 0.1"),
+        ("test_fails", "FAILED: system against baseline (allowed loss: below 0.1"),
         ("test_is_undecided_and_lets_that_pass", "UNDECIDED (counts as passed): system against"),
     ):
         assert summary.count(f"test_here.py::{name}\n{headline}") == 1

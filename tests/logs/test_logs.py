@@ -252,7 +252,7 @@ def test_a_folder_of_several_models_is_several_systems(tmp_path):
     assert "samples  answers" in str(log)
     whole = es.compare_logs(folder, n_resamples=99)
     assert {t.system for t in whole} | {t.baseline for t in whole} == set(log.systems)
-    assert "the 3 answers to each of 20 samples are averaged" in " ".join(whole.notes)
+    assert "the 3 answers to each of the 20 samples are averaged" in " ".join(whole.notes)
     files = sorted(folder.iterdir())
     for given in (files, files[::-1]):
         assert numbers_of(es.compare_logs(given, n_resamples=99)) == numbers_of(whole)

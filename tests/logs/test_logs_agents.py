@@ -51,7 +51,7 @@ def test_repetitions_of_promptfoo_are_answers_to_one_test(tmp_path):
     assert table.segment_ids == ("parcel-0", "parcel-1", "parcel-2")
     assert table.values[..., 0].tolist() == [[0.5, 1, 0], [1, 0, 1]]
     assert table.labels["vars.topic"] == ("refund", "parcel", "refund")
-    assert "the 2 answers to each of 3 tests" in " ".join(
+    assert "the 2 answers to each of the 3 tests" in " ".join(
         es.compare_logs(log, metric="passed").notes
     )
     assert scores_of(log)["score", "openai:gpt-4o"] == pytest.approx((3 + 3 * 0.25) / 6)
@@ -443,7 +443,7 @@ def test_annotators_and_references_are_told_apart(tmp_path):
 
 WRONG = {
     ("r.json", lambda: promptfoo_results(agent_logs.ANSWERS)): [
-        (lambda c: c["results"]["results"][3].update(testIdx=0), "has the test 0 of openai:gpt-4o-mini twice"),
+        (lambda c: c["results"]["results"][3].update(testIdx=0), "contains test 0 of openai:gpt-4o-mini twice"),
         (lambda c: c["results"]["results"][3].update(success="yes"), "result 3: success must be true or false, got 'yes'"),
         (lambda c: c["results"]["results"][0].update(promptIdx="0"), "result 0: promptIdx must be a whole number, got '0'"),
     ],

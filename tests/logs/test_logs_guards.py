@@ -312,7 +312,7 @@ def test_documents_that_no_groups_name_are_a_caution(tmp_path, capsys, column):
     within = es.compare_logs(path, strata=[i % 2 for i in range(48)], n_resamples=99)
     assert any("48 segments come from 4" in note for note in within.notes)
     said = " ".join(typed(capsys, "compare", path, "--resamples", "99")[1].split())
-    advice = re.search(r"Caution: 48 segments come from 4 .+?\. Give (--groups .+?)\. ", said)[1]
+    advice = re.search(r"Caution: 48 segments come from 4 .+?\. Pass (--groups .+?)\. ", said)[1]
     said = typed(capsys, "compare", path, *shlex.split(advice), "--resamples", "99")[1]
     assert "Caution: 48" not in said
     for document in (lambda i: f"d{i}", lambda i: "d"):
@@ -408,11 +408,12 @@ def test_trials_of_a_log_that_makes_one_score_of_them_are_asked_for(tmp_path, ca
         call = ("estimate", written(tmp_path / "x.json", log), "--epochs", epochs)
         said = refused(*call)
         (advice,) = re.findall(
-            r"has one score for several answers; to use the single answers, pass (--.+)$", said
+            r"has only one score for several answers; to use the individual answers, pass (--.+)$",
+            said,
         )
         code, said = typed(capsys, *call, *shlex.split(advice))
         assert code == 0
-        assert "the 3 answers to each of 20 samples" in " ".join(said.split())
+        assert "the 3 answers to each of the 20 samples" in " ".join(said.split())
     assert typed(capsys, *call[:2])[0] == 0
 
 

@@ -165,7 +165,7 @@ def test_limited_logs_are_compared_on_what_was_asked():
     assert [e.n_segments for e in failed.estimates] == said[1]
     assert any(said[0] in note for note in failed.notes)
     more = one({**PART, "item x": 1.0}, "B", is_limited=True)
-    refused(r"1 of 31 are missing in the log of A \('item x'\)", one(HUNDRED), more)
+    refused(r"1 of 31 is missing in the log of A \('item x'\)", one(HUNDRED), more)
     ends = one(dict(list(HUNDRED.items())[60:]), "B", is_limited=True)
     refused("t: acc: the systems were limited to different", one(PART, is_limited=True), ends)
 
@@ -213,16 +213,18 @@ def test_systems_are_chosen_and_put_in_order():
 def test_tasks_that_are_not_shared():
     logs = [several(), one(HUNDRED, "B", task="arc")]
     message = (
-        r"all systems must have the same tasks and metrics, but B has no mmlu_law: acc, "
-        r"mmlu_physics \(strict\): acc. Choose with task, metric or systems, or"
+        r"all systems must have the same tasks and metrics, but B does not have acc on "
+        r"'mmlu_law', acc on 'mmlu_physics \(strict\)'. Select what to compare with task, metric or systems, or"
     )
     refused(message, *logs)
-    note = "Left out, because B has no mmlu_law: acc, mmlu_physics (strict): acc."
+    note = "Left out, because B does not have acc on 'mmlu_law', acc on 'mmlu_physics (strict)'."
     assert note in compare(*logs, missing="intersect").notes
     many = log(*(rows(HUNDRED, task=f"x{i}", name="B") for i in range(5)), name="B")
-    words = r"no task and metric in common: A has no x0: acc, x1: acc, x2: acc, and 2 more"
+    words = r"any task and metric in common: A does not have acc on 'x0', acc on 'x1', acc on 'x2', and 2 more"
     refused(words, several(), many, missing="intersect")
-    refused("Choose one task, or systems that share some", several(), many, missing="intersect")
+    refused(
+        "Choose one task, or systems that share at least one", several(), many, missing="intersect"
+    )
     # Defect: of many language pairs none was named.
     pairs = [log(*(rows(HUNDRED, task=t, name=n) for n in "AB"), name="x") for t in ("cs", "de")]
     pairs += [log(*(rows(HUNDRED, task="uk", name=n) for n in "CDE"), name="y")]

@@ -56,7 +56,7 @@ def test_labels_that_could_be_asked_for_are_named(tmp_path, refused):
     assert said in text
     kept = es.estimate_logs(es.read_log(tmp_path / "x", labels="doc.passage"), task="qa")
     assert "items come from 2 passages but count as independent," in str(kept)
-    assert 'Give groups="doc.passage"' in str(kept)
+    assert 'Pass groups="doc.passage"' in str(kept)
     log_files.inspect_file(tmp_path / "y.json", log_files.inspect_log(["C", "I"]))
     text = refused("estimate", tmp_path / "y.json", "--groups", "metadata.topic")
     assert "available: item_hash, target_hash, metadata.subject" in text

@@ -47,7 +47,7 @@ def test_a_gate_over_crashes_fails_and_without_them_it_cannot_pass(tmp_path):
     assert es.compare_logs([old, new], n_resamples=9).estimates["new"].score == expected
     arguments += ["--missing", "intersect"]
     code, text, xml = gated(arguments, tmp_path)
-    one_side = "resolved: 60 of 200 instances are left out, because some systems lack them: new lacks 60 of 200 instances and old 0 of 200, more than chance explains (p = 1.7e-18)"
+    one_side = "resolved: 60 of 200 instances are left out, because some systems lack them: new lacks 60 of 200 instances and old 0 of 200, more than chance would explain (p = 1.7e-18)"
     assert (code, one_side in text, one_side in xml) == (3, True, True)
     assert gated([*arguments, "--allow-changes", "missing"], tmp_path)[0] == 0
     # In Python likewise, and of means of what there is.
@@ -88,7 +88,7 @@ def test_a_truncated_baseline_does_not_fail_so_that_the_gate_passes(tmp_path, ar
     for n_old, code in ((81, 3), (3, 0)):
         given = without(n_old, 0, tmp_path, are_apart=are_apart)
         found, text, _ = gated([*given, "--missing", "failure"], tmp_path)
-        said = f"old lacks {n_old} of 200 items and new 0 of 200, more than chance explains"
+        said = f"old lacks {n_old} of 200 items and new 0 of 200, more than chance would explain"
         assert (found, said in text) == (code, code == 3)
         assert f"old has no answer to {n_old} of 200 items: counted as failed." in text
     given = without(81, 0, tmp_path, are_apart=are_apart)
@@ -133,7 +133,7 @@ def test_items_that_both_lack_do_not_tell_who_lacks_more(n_lost, n_both):
     rows = [{"id": i, "system": system, "score": "" if i < n else float(i % 3 > 0)}
             for i in range(200) for system, n in lost.items()]  # fmt: skip
     p = binomtest(0, n_lost - n_both).pvalue
-    said = f"A lacks {n_lost} of 200 items and B {n_both} of 200, more than chance explains (p = {p:.2g})"
+    said = f"A lacks {n_lost} of 200 items and B {n_both} of 200, more than chance would explain (p = {p:.2g})"
     notes = " ".join(es.compare_logs(rows, missing="intersect", n_resamples=9).notes)
     assert (said in notes, "more than chance" in notes) == (p <= 0.01, p <= 0.01)
 
@@ -390,7 +390,7 @@ def test_runs_are_only_offered_if_they_are_possible(tmp_path):
         paths = [trials_of(tmp_path, name, missing) for name in names]
         notes = " ".join(es.compare_logs(paths, n_resamples=99).notes)
         assert "are averaged" in notes
-        assert ('(epochs="runs" includes their spread)' in notes) == (missing == "")
+        assert ('(use epochs="runs" to include their spread)' in notes) == (missing == "")
     assert es.compare_logs(paths, epochs="runs", n_resamples=99)
 
 

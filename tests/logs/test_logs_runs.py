@@ -157,7 +157,7 @@ def test_people_score_answers_and_not_runs():
     rows = [row | {"human": row["acc"] if row["item"] % 2 else None} for row in frame()]
     options = {"human": "human", "directions": {"*": "higher"}, "n_resamples": 99}
     result = es.compare_logs(rows, **options)
-    assert "people's scores are for single answers" in cautions(result)[0]
+    assert "human scores are for single answers" in cautions(result)[0]
     assert result.differences == es.compare_logs(rows, epochs="mean", **options).differences
 
 
@@ -271,7 +271,7 @@ def test_logs_that_are_no_runs_of_one_system_are_refused(tmp_path):
     message = "A1.csv is passed more than once; pass a different log for each run"
     refuses(message, es.compare_logs, {"A": [first, first], "B": others})
     third.write_text(third.read_text().replace("acc", "bleu"))
-    message = "A3.csv has no scores of acc, but other runs"
+    message = "A3.csv has no acc scores, but other runs"
     refuses(message, es.compare_logs, {"A": [first, second, third], "B": others})
     message = "whole.csv has several answers per item|whole.csv has 2"
     refuses(message, es.compare_logs, {"A": [first, tmp_path / "whole.csv"], "B": others})

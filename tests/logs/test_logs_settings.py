@@ -38,8 +38,8 @@ def test_what_was_asked_otherwise_is_named(tmp_path):
     other = harness(tmp_path / "c", shots=5, version=2.0, prompts="5", model="shot")
     assert "different settings" not in " ".join(es.compare_logs([base, same], n_resamples=9).notes)
     assert note_of(es.compare_logs([base, other], n_resamples=9)) == (
-        "The systems were run with different settings, which may explain a difference: law, math: 0-shot (acme/base) "
-        "against 5-shot (acme/shot), version 1 against 2, 80 of 80 prompts differ."
+        "The systems were run with different settings, which may explain a difference. In "
+        "law, math: 0-shot (acme/base) against 5-shot (acme/shot), version 1 against 2, 80 of 80 prompts differ."
     )
     three = es.compare_logs([base, other, same], task="law", n_resamples=9)
     said = "0-shot (acme/base, acme/tuned) against 5-shot (acme/shot), version 1 a"
@@ -62,7 +62,7 @@ def test_a_part_of_the_prompts_may_differ_and_what_is_not_known_does_not(tmp_pat
     other_prompt = first.replace('"prompt_hash": "', '"prompt_hash": "x')
     path.write_text("".join([other_prompt, *lines[:-1], unknown]))
     text = note_of(es.compare_logs([base, other], n_resamples=9))
-    assert text.endswith(": law: 1 of 39 prompts differ.")
+    assert text.endswith(". In law: 1 of 39 prompts differs.")
     # Systems that are not paired were asked others.
     apart = es.compare_logs([base, other], n_resamples=9, paired=False)
     assert not any("different settings" in note for note in apart.notes)
@@ -76,7 +76,7 @@ def test_a_part_of_the_prompts_may_differ_and_what_is_not_known_does_not(tmp_pat
 def test_a_gate_refuses_what_it_is_not_told_to_allow(tmp_path, refused, typed):
     base = harness(tmp_path / "a")
     other = harness(tmp_path / "b", shots=5, prompts="5", model="shot")
-    words = r"with different settings: law, math: 0-shot \(acme/base\) against 5-shot \(acme/shot\), 80 of 80 prompts differ. Run them with the same settings, or accept the difference with allow_changes=\['shots', 'prompts'\]"
+    words = r"with different settings \(in law, math: 0-shot \(acme/base\) against 5-shot \(acme/shot\), 80 of 80 prompts differ\). Run them with the same settings, or accept the difference with allow_changes=\['shots', 'prompts'\]"
     for gate in (es.gate, es.assert_not_worse):
         for allowed in ({}, {"allow_changes": "prompts"}, {"allow_changes": ["version", "shots"]}):
             with pytest.raises(es.InputError, match=words):

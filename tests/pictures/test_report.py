@@ -112,7 +112,7 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     scores = {task: near | {"B": np.add(near["B"], gain)} for task, gain in gains.items()}
     tasks = {task: es.extract(x, metric=es.Mean("m")) for task, x in scores.items()}
     verdict = said(es.Suite(tasks).compare(n_resamples=199))
-    assert re.match("No evidence .* in m, the mean of 3 tasks: ", verdict)
+    assert re.match("No evidence .* in mean m over 3 tasks: ", verdict)
     assert "B is better on 1 of 3 tasks (far), and worse on 1 of 3" in verdict
 
 
@@ -245,7 +245,7 @@ def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
     result = compared(n=20)
     assert Markup(document(result)).texts["h1"] == ["B against A"]
     page = document(compared(n=20, names="ABC"))
-    assert Markup(page).texts["h1"] == ["C scores best of 3 systems"]
+    assert Markup(page).texts["h1"] == ["C has the best score of 3 systems"]
     people = {name: np.arange(20) % k for name, k in zip("ABC", (7, 8, 9), strict=True)}
     agreement = es.meta(people, dict.fromkeys(("M1", "M2", "M3"), people), n_resamples=99)
     assert "3 metrics" in Markup(document(agreement)).texts["h1"][0]
@@ -284,7 +284,7 @@ def test_ranks_plans_and_scores_have_findings(sample):
     ranking, (first, *_) = result.ranking(), result.ranking().systems
     (found,) = ranking._findings()
     assert found.said == f"C ranks first of 3 in marks: {first.score:.3f}"
-    assert found.lines[0] == "It is significantly better than both others."
+    assert found.lines[0] == "It is significantly better than both of the others."
     planned = result.power(0.5)
     for found, pair in zip(planned._findings(), planned, strict=True):
         assert (
@@ -410,7 +410,7 @@ def test_results_of_every_kind_have_a_report(tmp_path):
     for made, expected in (
         (result.estimates, "A"), (result.estimates[0], "A"), (result.ranking(), "C"),
         (result.power(), "least difference"), (gate, "t: acc: passed"), (of_tasks, "law"),
-        (es.Comparison.from_json(result.to_json()), "C scores best"),
+        (es.Comparison.from_json(result.to_json()), "C has the best score"),
         (result.influence("marks", "C", "A"), "influence"),
         (es.compare(moments), "test:t"),
     ):  # fmt: skip

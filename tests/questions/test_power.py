@@ -507,4 +507,4 @@ def test_sentences_of_a_plan_answer_what_was_asked():
     # A column's name that ends in a full stop needs no other at the end of the sentence.
     pair = {"old": quantiles(200), "new": quantiles(200)[::-1] + 0.1}
     said = es.power(pair, metrics=es.Mean("m"), difference=0.1).to_text(width=88, verbose=True)
-    assert "std. dev. A wider" in said.replace("\n", " ")
+    assert "'std. dev.' is hidden" in said.replace("\n", " ")

@@ -134,7 +134,7 @@ def test_methods_and_headers_say_segments_beside_documents_and_what_is_drawn(sma
     n, strata = len(small.references), len(set(small.domains))
     texts = small.systems, small.references
     grouped = es.compare(*texts, groups=small.documents, n_resamples=99)
-    size = f"{grouped.estimates[0].n_segments} groups of {n} segments"
+    size = f"{n} segments in {grouped.estimates[0].n_segments} groups"
     assert f", {size}\n" in str(grouped)
     rng = np.random.default_rng(0)
     runs = {name: list(rng.normal(size=(4, 30))) for name in "ab"}

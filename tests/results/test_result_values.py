@@ -232,7 +232,7 @@ def changed(path, value):
 
 
 @pytest.mark.parametrize("path, value, message", [
-    (("test",), ..., "it has no 'test'"),
+    (("test",), ..., "does not have the field 'test'"),
     (("extra",), 1, "unknown field 'extra'"),
     (("confidence_level",), 1.5, "confidence_level must be above 0"),
     (("confidence_level",), 0, "confidence_level must be above 0"),
@@ -285,19 +285,19 @@ def test_a_key_that_is_there_twice_is_refused():
     (lambda: PAIRS.power(0.1, metric="COMET"), "n_segments", 0, "n_segments must be at least 1"),
     (lambda: PAIRS.power(0.1, metric="COMET"), "target", 1.5, "target must be above 0 and at mo"),
     (lambda: PAIRS.ranking("COMET"), "confidence_level", 0, "confidence_level must be above 0 and"),
-    (lambda: PAIRS.ranking("COMET"), "systems", [], "cannot read Ranking from JSON: it has no rec"),
+    (lambda: PAIRS.ranking("COMET"), "systems", [], "cannot read Ranking from JSON: it does not contain any rec"),
     (RESULTS["Looks"], "recovery", 1.5, "recovery must be above 0 and at most 1, got 1.5"),
     (lambda: RESULTS["Looks"]().last, "pvalue", 0.44,
      "verdict contradicts its p-values and level, which result in 'go on'"),
     (lambda: RESULTS["Looks"]().last, "verdict", "failed", "verdict contradicts its p-values.*level, which result in 'passed'"),
-    (lambda: PAIRS.by([*"aabbcc"] * 5).heterogeneity(), "tests", [], "Heterogeneity .* it has no rec"),
+    (lambda: PAIRS.by([*"aabbcc"] * 5).heterogeneity(), "tests", [], "Heterogeneity .* it does not contain any rec"),
     (lambda: PAIRS.ranking("COMET").systems[0], "low", 9, r"low \(9\) must not be above high "),
     (lambda: PAIRS.joint("c", "a"), "significant", 0, "significant contradicts the other fields"),
     (lambda: PAIRS.influence("COMET", "c", "a"), "pvalue", 2.0, "pvalue must be from 0 to 1"),
     (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"}),
      "significance_level", 0.0, "significance_level must be above 0"),
     (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"})[0],
-     "pvalue_failed", 0.9, "p-values contradict those of its difference"),
+     "pvalue_failed", 0.9, "p-values contradict the difference"),
 ])  # fmt: skip
 def test_numbers_of_other_results_are_in_their_range(make, field, value, message):
     result = make()

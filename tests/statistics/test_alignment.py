@@ -59,7 +59,7 @@ def test_outputs_in_another_order_are_a_caution(order):
     said = said_of(outputs)
     i, j = (int(word.strip(".")) - 1 for word in said.split() if word.strip(".").isdigit())
     assert said.startswith("for example, output ")
-    assert said.endswith("Give outputs and references in the same order.")
+    assert said.endswith("Pass outputs and references in the same order.")
     assert TEXTS.index(outputs[i]) == j
 
 

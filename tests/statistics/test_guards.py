@@ -208,7 +208,7 @@ def test_of_many_outputs_a_hundred_tokenised_ones_are_enough():
 def test_references_with_tabs_may_be_several():
     both = [f"{text}\t{text}" for text in ENGLISH]
     (said,) = said_of(ENGLISH, both)
-    assert "If tabs separate 2 references, give --num-refs 2" in said
+    assert "If tabs separate 2 references, pass --num-refs 2" in said
     assert not said_of(ENGLISH, [*both[1:], ENGLISH[0]])
 
 

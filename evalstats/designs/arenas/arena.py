@@ -309,7 +309,7 @@ def _label_notes(
     first, second = map(str, names)
     return (
         f"Battles have prompts and voters. Standard errors are {times} times as large if they "
-        f"account for both. To do this, give the groups {first} and {second}.",
+        f"account for both. To do this, pass the groups {first} and {second}.",
     )
 
 

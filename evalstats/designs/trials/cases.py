@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 #: How many metrics a line names; more are counted.
 _NAMED = 8
+#: A range of so many percentage points shows nothing.
+_WIDE = 80
 #: The most trials per item that can be planned; and, for the cheapest design, the most as a
 #: multiple of the pilot's trials, because a pilot shows little about designs with far more.
 MOST_TRIALS, _BEYOND = 1000, 4
@@ -158,13 +160,17 @@ def trial_notes(shares: Iterable[TrialShares]) -> Iterator[str]:
         scores = [100 * share for one in same for share in one.of_scores]
         pairs = [100 * share for one in same for share in one.of_differences]
         unit = same[0].unit
-        parts = [f"{span(scores, '.0f')}% of the variance of {unit} scores"] if scores else []
-        parts += [f"{span(pairs, '.0f')}% of the variance of their differences"] if pairs else []
+        kinds = ((scores, f"{unit} scores"), (pairs, "differences between systems"))
+        parts = [
+            f"{span(values, '.0f')}% of the variance of {of}"
+            for values, of in kinds
+            if values and max(values) - min(values) < _WIDE
+        ]
         if not parts:
             continue
         what = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
-        said = f"{what}: with {number} trials per {unit}, chance in the trials accounts for "
-        said += f"{' and '.join(parts)}."
+        said = f"{what}: with {number} trials per {unit}, random variation between trials accounts "
+        said += f"for {' and '.join(parts)}."
         all_rows = [one for metric in metrics for one in of_metrics[metric]]
         if errors := [both for one in all_rows for both in one.errors]:
             now, endless = (span(rows, ".2g") for rows in zip(*errors, strict=True))
@@ -496,7 +502,7 @@ class Cases(Several[Case]):
         return [Finding(self.sentence, kind, self._in_total())]
 
     def _in_total(self) -> list[str]:
-        return [f"In total: {self.total}"] if self.total else []
+        return [f"Overall, {self.total}"] if self.total else []
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         changed = [*self.worse, *self.better]

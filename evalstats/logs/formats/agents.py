@@ -384,7 +384,7 @@ def _promptfoo(reading: Reading) -> Iterator[Rows]:
         for i, record, asked in sorted(column.results, key=_order):
             number = record.get("testIdx")
             if number is not None and number in numbers:
-                raise InputError(f"{where} has the test {shown(number, 60)} of {system} twice")
+                raise InputError(f"{where} contains test {shown(number, 60)} of {system} twice")
             numbers.add(number)
             item = names[asked]
             seen[item] += 1

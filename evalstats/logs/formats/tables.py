@@ -504,7 +504,7 @@ def _is_table(source: Source) -> bool:
     return source.suffix != ".jsonl" or bool(source.first)
 
 
-TABLE = Format("table of scores (CSV, TSV, JSON)", ".csv .tsv .jsonl .json", _is_table, _table)
+TABLE = Format("tables of scores (CSV, TSV, JSON)", ".csv .tsv .jsonl .json", _is_table, _table)
 
 
 def _read(table: Columns, name: str, wanted: Wanted) -> tuple[list[Rows], list[str], str]:

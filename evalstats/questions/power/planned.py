@@ -362,16 +362,16 @@ class Power(Several[PairPower]):
             ]
             if design.largest:
                 lines.append(
-                    f"With {self.n_looks} looks, it is at most {design.largest:,}, and "
-                    f"{design.expected:,} on average if the difference is real (levels after "
-                    "O'Brien and Fleming, 1979)."
+                    f"With {self.n_looks} looks, you need at most "
+                    f"{counted(design.largest, self.unit)}, and {design.expected:,} on average if "
+                    "the difference is real (O'Brien-Fleming levels)."
                 )
             if labels := design.of_labels:
                 often = f"would be enough to find it {_often(self.target)}."
                 if not labels.labels_needed:
                     often = "would not be enough. Let the judge score more segments."
                 number = f"{labels.labels_needed or self.n_segments:,} of {n}"
-                lines.append(f"People's labels for {number} (now {labels.labelled:,}) {often}")
+                lines.append(f"Human labels for {number} (now {labels.labelled:,}) {often}")
         if self.width is not None:
             level = f"{tabular.level(self.confidence_level)} of width {self.width:g}"
             lines.append(f"{self._number(design.for_width)} would give the difference a {level}.")
@@ -469,10 +469,10 @@ class Power(Several[PairPower]):
         if self.price is not None:
             item, trial = self.price
             notes.append(
-                f"{plan.sentence(self.unit)} Each {self.unit} costs {item:g}, and each trial of "
-                f"both systems {trial:g}."
+                f"{plan.sentence(self.unit)} Each {self.unit} costs {item:g}, and one trial of "
+                f"both systems costs {trial:g}."
             )
-        title = f"{name}, {counted(self.n_segments, self.unit)} by number of trials of each"
+        title = f"{name}, {counted(self.n_segments, self.unit)}, by trials per {self.unit}"
         return self._table(title, _OF_TRIALS, rows, decimals, notes)
 
     def _table(
@@ -566,8 +566,8 @@ def assumptions(
     )
     if tests != {"score"}:
         yield (
-            f"This assumes that the next {what} vary as much as the pilot's. The {level} "
-            f"intervals show how precise {pilot} are{held}."
+            f"This assumes that future {what} vary as much as the pilot's. The {level} "
+            f"intervals show how precise an estimate from {pilot} is{held}."
         )
     if uneven:
         yield (
@@ -585,8 +585,8 @@ def assumptions(
     if reached := distinct(p.metric for p in result if p.test == "score"):
         yield (
             f"{', '.join(reached)}: this plan is for the score test of 0/1 scores. It assumes that "
-            "the true share differs from the number by the given difference, whatever the pilot's "
-            "share is."
+            "the true share differs from the number by the given difference. The pilot's share "
+            "does not matter."
         )
     if any(p.baseline.startswith("another, ") for p in result):
         yield (
@@ -596,8 +596,8 @@ def assumptions(
     if paired := distinct(p.metric for p in result if p.test == "mcnemar"):
         yield (
             f"{', '.join(paired)}: this plan is for McNemar's test of 0/1 scores. It assumes that "
-            f"the same share of {units} differs as in the pilot. The intervals cover the "
-            "uncertainty of this share."
+            f"the systems differ on the same share of {units} as in the pilot. The intervals cover "
+            "the uncertainty of this share."
         )
     if any(p.minimum is None for p in result):
         yield f'"{_NO_NUMBER}" means that no difference can be found with so few {units}.'
