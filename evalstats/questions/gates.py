@@ -356,8 +356,8 @@ class GateCheck(Record):
 
     @property
     def name(self) -> str:
-        """Task and metric."""
-        return f"{self.task}: {self.metric}" if self.task else self.metric
+        """Metric and task: "reward on airline"."""
+        return f"{self.metric} on {self.task}" if self.task else self.metric
 
     def __bool__(self) -> bool:
         """Return whether the check has passed."""

@@ -409,7 +409,7 @@ def test_results_of_every_kind_have_a_report(tmp_path):
         {"t": {"acc,none": 0.75}}, model=model) for model in ("new", "old")), margin=0.2)  # fmt: skip
     for made, expected in (
         (result.estimates, "A"), (result.estimates[0], "A"), (result.ranking(), "C"),
-        (result.power(), "least difference"), (gate, "t: acc: passed"), (of_tasks, "law"),
+        (result.power(), "least difference"), (gate, "acc on t: passed"), (of_tasks, "law"),
         (es.Comparison.from_json(result.to_json()), "C has the best score"),
         (result.influence("marks", "C", "A"), "influence"),
         (es.compare(moments), "test:t"),

@@ -122,7 +122,7 @@ def test_the_total_fails_where_no_task_does():
     found = es.gate(new, base, margin=0.01)
     *rows, total = found
     assert {check.verdict for check in rows} == {"undecided"}
-    assert (total.name, total.verdict, found.verdict) == ("all 4 tasks: acc", "failed", "failed")
+    assert (total.name, total.verdict, found.verdict) == ("acc on all 4 tasks", "failed", "failed")
     assert total.difference.difference == pytest.approx(-0.07)
     assert any(line.startswith("all 4 tasks ") for line in str(found).splitlines())
 
@@ -134,7 +134,7 @@ def test_a_recovery_of_counted_answers_is_a_margin_in_planning_too():
     score = es.gate(new, base, recovery=0.9).checks[-1].difference.baseline_score
     by = [{"recovery": 0.9}, {"margin": 0.1 * score}]
     kept, within = (es.gate(new, base, **limit).checks[-1] for limit in by)
-    assert kept.name == "both tasks: acc"
+    assert kept.name == "acc on both tasks"
     assert kept.needed == within.needed
 
 
@@ -146,7 +146,7 @@ def test_it_says_how_many_items_would_do():
     assert found.checks[0].reason.startswith("with about ")
     # Defect: the p-value of the test that decides was nowhere to be read.
     why = f"e could not show that the loss is within the limit ({p_is(found.checks[0].pvalue_passed)}). "
-    assert f"t: acc: undecided. W{why}With about " in found.to_text(findings=False)
+    assert f"acc on t: undecided. W{why}With about " in found.to_text(findings=False)
     assert why in found.to_junit()
     (check,) = gate(100, 2, 2, margin=0.01)
     assert f"with about {check.needed:,} items, a system with no loss would pass" in check.reason
@@ -396,7 +396,7 @@ def test_every_reason_is_printed_and_failures_come_first():
     found = es.gate(new, base, margin=0.02, n_resamples=99)
     texts = found.to_text(findings=False), found.to_markdown(), found.to_latex(), found.to_html()
     for text in texts:
-        places = [text.find(f"t{i}: acc: {verdict}") for i, verdict in
+        places = [text.find(f"acc on t{i}: {verdict}") for i, verdict in
                   [(1, "failed"), (4, "failed"), (0, "undecided"), (2, "undecided"),
                    (3, "undecided"), (5, "undecided"), (6, "undecided")]]  # fmt: skip
         assert -1 not in places
