@@ -491,7 +491,7 @@ def _refuse_absent(pivot: Pivot, is_asked: NDArray[np.bool_], numbered: str) -> 
                 *(_FAILING if _are_binary(pivot) else ()),
             )
             raise InputError(
-                f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
+                f"{pivot.key}: all systems must have the same items, but {len(gone):,} of "
                 f"{int(np.sum(is_asked)):,} {are} missing in the log of {part.rows.system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])})"
                 f"{numbered or _written_otherwise([pivot.ids[i] for i in gone], part.items.ids)}",

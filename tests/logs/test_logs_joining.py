@@ -82,7 +82,7 @@ def test_what_a_log_says():
 def test_missing_items_are_refused_or_left_out():
     part = {name: score for name, score in HUNDRED.items() if name not in ("item 3", "item 50")}
     message = (
-        r"t: acc: all systems must have the same items: 2 of 100 are missing in the log of B "
+        r"t: acc: all systems must have the same items, but 2 of 100 are missing in the log of B "
         r"\('item 3', 'item 50'\). Complete the log, or compare only the shared items with "
         r"missing='intersect'"
     )
