@@ -468,8 +468,8 @@ _WHOLES = re.compile(
 )
 #: Names of labels of wholes, or of a few kinds of items.
 _MAYBE_WHOLES = re.compile(
-    r"(repo|repository|user|author|speaker|patient|customer|ticket|book|chapter|video|(source)?file|"
-    r"url)(name|id|s)?"
+    r"(?:source)?(repo|repository|user|author|speaker|patient|customer|ticket|book|chapter|video|"
+    r"file|url)(name|id|s)?"
 )
 #: Below this number such labels may be kinds, and above this share of the items most are alone.
 _FEWEST_WHOLES, _MOST_WHOLES = 20, 0.9
@@ -487,14 +487,14 @@ def ungrouped(labels: Mapping[str, Sequence[str]], unit: str) -> list[Caution]:
     a kind of items, so it needs 20 values, with several items each.
     """
     for name, cells in labels.items():
-        n, n_wholes, called = len(cells), len(set(cells)), name.rpartition(".")[2]
-        are_wholes = _WHOLES.fullmatch(plain(called)) and 1 < n_wholes < n
-        if may_be_of_wholes(called):
-            are_wholes = _FEWEST_WHOLES <= n_wholes <= _MOST_WHOLES * n
-        if are_wholes:
+        n, n_wholes, called = len(cells), len(set(cells)), plain(name.rpartition(".")[2])
+        whole, least, most = _WHOLES.fullmatch(called), 2.0, n - 1.0
+        if whole is None:
+            whole, least, most = _MAYBE_WHOLES.fullmatch(called), _FEWEST_WHOLES, _MOST_WHOLES * n
+        if whole and least <= n_wholes <= most:
             return [
                 Caution(
-                    f"{n:,} {plural(unit)} come from {n_wholes:,} {plural(called)} but count as "
+                    f"{n:,} {plural(unit)} come from {n_wholes:,} {plural(whole[1])} but count as "
                     f'independent, so standard errors are too small. Pass groups="{name}".',
                     "units",
                 )
