@@ -95,7 +95,7 @@ COMMANDS = {
         ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --clusters wmt25"),
         "texts logs scored units drawn printed"),
     "power": Command(
-        "use a pilot to compute how many segments you need, or what they can detect", _INPUT,
+        "compute from a pilot run how many segments you need, or what you can detect", _INPUT,
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
         "texts logs units printed"),
     "gate": Command(
@@ -233,7 +233,8 @@ OPTIONS = {
               instead={"gate": {"typed": "--baseline BASE",
                                  "help": "log, file of outputs, or name of the system in use"},
                         "cases": {"typed": "--baseline BASE",
-                                  "help": "log, or name of the system in use"}}),
+                                  "help": "log, or name of the system in use"},
+                        "meta": {"help": "name of the metric to compare the others with"}}),
         _core("margin", "compare gate", "argument"),
         _core("recovery", "compare gate", "argument"),
         Option("--at-least POINTS", "gate power",
@@ -290,7 +291,7 @@ OPTIONS = {
                instead={"gate": {"typed": f"-f, --format {_FORMS}|junit"}}),
         Option("--verbose", "printed", "print every column, all notes and all signatures",
                forms="text"),
-        Option("-q, --quiet", "printed extract", "print only tables, and nothing with -o",
+        Option("-q, --quiet", "printed extract", "print only the tables, or nothing if -o is given",
                instead={"extract": {"help": "do not print what was written"}}),
         Option("--describe", "compare estimate demo",
                "print text for the methods section of a paper"),
