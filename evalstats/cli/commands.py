@@ -346,7 +346,7 @@ def _against_baseline(
         if paths and is_path and name not in paths:
             if options.names and len(options.names) != len(paths):
                 raise InputError(
-                    f"--names requires one name for each of {' '.join(paths)}, got "
+                    f"--names must contain {counted(len(paths), 'name')} ({' '.join(paths)}), got "
                     f"{' '.join(options.names)}. The baseline is named after its path."
                 )
             if options.names:

@@ -208,7 +208,7 @@ def reading(
         if state["version"] != now["version"]:
             raise InputError(
                 f"state has version {shown(state['version'])}, expected {now['version']}. It was "
-                f"written by another version of evalstats; start with a new {what}."
+                f"written by another version of evalstats; start a new {what}."
             )
         for name, here in now["options"].items():
             there = state["options"][name]
@@ -221,8 +221,8 @@ def reading(
             raise InputError(
                 f"state comes from a {what} with ",
                 Argument(name),
-                f" {shown(there)}, but it is {'missing' if here is None else shown(here)} now. "
-                f"Pass the same value again, or start with a new {what}",
+                f" {shown(there)}, but now it is {'missing' if here is None else shown(here)}. "
+                f"Pass the same value again, or start a new {what}",
             )
         # Other entries of the file do not belong to the state.
         told = {name: state[name] for name in now if name != "digest"}

@@ -356,8 +356,8 @@ def meta(
         metric, values = _pairwise(kind, pairs, between)
         notes.append(
             "p-values come from swapping the scores of whole segments between two metrics. "
-            f"Intervals are for the mean {metric.name} of test sets of this size, and verdicts do "
-            "not use them."
+            f"Intervals are for the mean {metric.name} of test sets of this size. Verdicts are "
+            "based on the p-values only."
         )
     else:
         values, said = _within(kind, pairs, both, names)
@@ -510,7 +510,8 @@ def _within(
         units = largest / np.maximum(most, _STEP)
         shown = zip(names, ties * units[1:], strict=True)
         said = ", ".join(f"{tie:.4g} ({name})" for name, tie in shown)
-        notes.append(f"Two outputs tie if their scores differ by at most {said}.")
+        how = f"differ by at most {said}" if np.any(ties) else "are equal"
+        notes.append(f"Two outputs tie if their scores {how}.")
     else:
         correlation = kendall if kind == "kendall" else pearson
         values = [correlation(people, differences) for differences in pairs[1:]]

@@ -487,7 +487,7 @@ def plan(
     if how == "active" and n_earlier < 3:
         raise InputError(
             ": 'active' requires at least 3 earlier systems to compute residuals, got "
-            f"{n_earlier}; leave it out",
+            f"{n_earlier}; leave how out",
             argument="how",
         )
     of_groups, of_strata = labels_of(tables, groups, "groups"), labels_of(tables, strata, "strata")
@@ -799,7 +799,7 @@ class Planned(LabelledMetric):
             if n < 2:
                 raise InputError(
                     f"requires that at least 2 items were run in each stratum, but {name!r} has "
-                    f"only {n}; leave it out",
+                    f"only {n}; leave aggregate out",
                     argument="aggregate",
                 )
 

@@ -49,7 +49,7 @@ def extract_runs(
         if count < 2 or not all(map(is_list, named[name])):
             raise InputError(
                 f"hypotheses of system {name!r} must contain at least 2 runs, each a list of "
-                "outputs, because another system (or its own first entry) contains lists. The "
+                "outputs, because other entries of hypotheses are runs. The "
                 "variance between runs cannot be estimated from one run."
             )
     n_references = len(references) if isinstance(references, Sized) else None

@@ -158,7 +158,8 @@ def common_item_notes(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]
     if not shared:
         return []
     lines = [f"{a} and {b} have {counted(n, unit)} in common" for (a, b), n in shared.items()]
-    return [f"{first_few(lines)}. A total counts them twice, so its interval is too short."]
+    so = "A total counts them more than once, so its interval is too narrow."
+    return [f"{first_few(lines)}. {so}"]
 
 
 def shared_tasks(

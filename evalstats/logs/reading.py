@@ -178,7 +178,7 @@ def _read(log: Any, wanted: Wanted) -> Log:
         ) from error
     if not whole.rows and not any(wanted[:3]):
         why = first_few(whole.skipped) or "no item has a score"
-        raise InputError(f"{path} contains no scores that can be read as {kind.name} ({why})")
+        raise InputError(f"{path} is read as {kind.name}, but has no valid scores ({why})")
     return whole
 
 

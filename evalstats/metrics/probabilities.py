@@ -248,8 +248,8 @@ class _PerUnit(Quotient):
         for i in np.flatnonzero(rows[:, 1] <= 0)[:1]:
             raise InputError(
                 f"log-likelihoods[{i}] has {rows[i, 1]:g} {self.unit}s, but every row must be "
-                f"(log-likelihood, number of {self.unit}s) with at least one of them. Leave "
-                "empty texts out."
+                f"(log-likelihood, number of {self.unit}s), with at least one {self.unit}. "
+                "Leave empty texts out."
             )
         # 0 and not -0 for a text with probability 1.
         return np.stack([sign * rows[:, 0] + 0.0, rows[:, 1]], axis=-1)

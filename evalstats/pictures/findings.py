@@ -311,7 +311,7 @@ def _more(c: Comparison, d: Difference, least: dict[Place, float | None]) -> str
         said += " The interval is for this difference only, but p is adjusted for all of them."
     if d.verdict == "cannot tell":
         units = plural(c.estimates[0].unit)
-        said += f" With so few {units} or resamples, p cannot be small enough."
+        said += f" With so few {units} or resamples, no difference could be significant."
     elif size:
         said += (
             f" With this test set, a true difference of {tabular.number(size, _places(c, d))} in "
@@ -360,7 +360,7 @@ def _over_tasks(c: Comparison, differences: Sequence[Difference]) -> str:
         n = len({d.task for d in rows})
         where = "on its own" if len(names) == 1 else "in any metric"
         none = f"Neither {kind}" if n == 2 else f"None of the {n} {plural(kind)}"
-        return f"{none} shows a difference {where}."
+        return f"{none} shows {'this' if d.claim else 'a difference'} {where}."
     n, said = len(rows), list[str]()
     what = (
         f"on {{}} {plural(kind)}"

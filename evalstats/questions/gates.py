@@ -448,7 +448,7 @@ class GateCheck(Record):
             )
         shown = self.difference.pvalue_not_worse, self.difference.pvalue_worse
         if self.asked == _WITHIN and (self.pvalue_passed, self.pvalue_failed) != shown:
-            raise InputError("the p-values contradict the difference")
+            raise InputError("pvalue_passed and pvalue_failed must be those of the difference")
 
     def _title(self) -> str:
         return self.name

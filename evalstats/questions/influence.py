@@ -139,7 +139,7 @@ class Influence(Result):
             sentence = f"The scores are equal. The rows show what favours {winner}."
         elif self.sign_without is None:
             sentence = (
-                f"{winner} stays better, no matter how many {units} in its favour you remove."
+                f"{winner} stays better, no matter how many {units} that favour it you remove."
             )
         else:
             n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)

@@ -240,7 +240,7 @@ class Ranking(Several[Ranked]):
         places = tabular.decimals([ranked.standard_error for ranked in self.systems])
         score = tabular.number(first.score, places)
         on = f" ({self.task})" if self.task else ""
-        said = f"{first.system} ranks first of {n} in {self.metric}{on}: {score}"
+        said = f"{first.system} ranks first of {n} in {self.metric}{on}, with a score of {score}"
         tied = [name for name in self.tied if name != first.system]
         beaten, level = self.beaten(first), tabular.level(self.confidence_level)
         others = f"{beaten.replace('of', 'of the')} others" if tied else all_others(n - 1)

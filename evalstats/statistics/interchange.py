@@ -115,7 +115,7 @@ def metric_of(header: dict[str, Any], metric: object = None) -> Metric:
     known = rebuilt(record) if metric is None or record.get("class") in _OWN else None
     asked = as_metric(known if metric is None else metric)
     if known and not is_same_metric(known, asked):
-        raise InputError(f"its metric is {shown(known)}, but you passed {shown(asked)}")
+        raise InputError(f"the file has the metric {shown(known)}, but you passed {shown(asked)}")
     stated = {**record, "signature": MetricSignature.of(signature).unversioned}
     for key, value in identity(asked).items():
         if stated.get(key) != value:

@@ -201,10 +201,10 @@ class Monitor:
             fewer = f"expect at most {most:,} checks (more may come), or " if most else ""
             least = 1.05 * self.significance_level / n_draws
             raise InputError(
-                f"significance_level {self.significance_level:g} over expected_checks "
-                f"{self.expected_checks:,} leaves {n_draws:.2g} of {N_DRAWS:,} sign flips per "
-                f"check, too few to find an improvement; {fewer}use a significance_level of at "
-                f"least {least:.2g}"
+                f"significance_level {self.significance_level:g} is too small for "
+                f"expected_checks {self.expected_checks:,}: with {N_DRAWS:,} sign flips, no "
+                f"improvement could be found; {fewer}use a significance_level of at least "
+                f"{least:.2g}"
             )
 
     def _spent(self, n_looks: int) -> float:

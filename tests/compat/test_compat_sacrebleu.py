@@ -297,7 +297,7 @@ def test_fraction_of_k_in_add_k_smoothing(systems, streams):
 @cases(
     ("abc", [["a"] * 3], "hypotheses must be a list of strings, got a bare str"),
     (["a"] * 3, [["a"]], "hypotheses has 3 segments but the reference streams have 1"),
-    (["a"] * 3, [["a"]] * 3, r"streams have 1; .* are streams as list\(zip\(\*references\)\)"),
+    (["a"] * 3, [["a"]] * 3, r"streams have 1; .* per segment, pass list\(zip\(\*references\)\)"),
     (["a", "b"], [["a", "b"], ["a"]], "streams must have the same length, got 2, 1"),
     (["a"], ["a"], "stream 0 must be a list of strings, got a bare str"),
     (["a"], "a", "references must be a list of reference streams, got a bare string"),

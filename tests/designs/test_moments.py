@@ -310,7 +310,7 @@ def test_what_is_no_file_of_moments_is_refused(tmp_path):
     table.save(path)
     refuses(r"cannot load moments from .*not a file in", es.Moments.load, path)
     es.Moments.of(table).save(path)
-    refuses("its metric is BLEU", es.Moments.load, path, "chrf")
+    refuses("the file has the metric BLEU", es.Moments.load, path, "chrf")
 
 
 def bounds(moments, **options):

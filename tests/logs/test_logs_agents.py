@@ -458,7 +458,7 @@ WRONG = {
             "line 7 contains the beginning of another run; write each run to its own file"),
         (lambda c: c[3].pop("sample_id"), "line 4 has no 'sample_id'"),
         (lambda c: c[3]["data"].pop("correct"), "line 4, data has no 'correct'"),
-        (lambda c: c.__delitem__(slice(1, None)), "contains no scores that can be read as OpenAI evals"),
+        (lambda c: c.__delitem__(slice(1, None)), "is read as OpenAI evals, but has no valid scores"),
     ],
     ("x.json", lambda: tau_trials([[1.0], [0.0]])): [
         (lambda c: c[1].update(trial=0), "has 1 item more than once"),

@@ -260,9 +260,9 @@ WRONG = {
     (
         "x.seg.score",
         "a None\n",
-        r"contains no scores that can be read as mt-metrics-eval \(x of a",
+        r"is read as mt-metrics-eval, but has no valid scores \(x of a",
     ),
-    ("x.seg.score", "\n", "contains no scores"),
+    ("x.seg.score", "\n", "has no valid scores"),
     ("x.txt", "1\n" * 3000 + "x\n", "line 3001 must be a number such as 0.5, got 'x'"),
     ("x.txt", "a\n1\n", "x.txt is unknown; evalstats reads lm-eval"),
     ("x.log", "a\tSegment 1\tscore: 0.5\n", "the next segment of 'a' must be 0, got 1"),

@@ -71,7 +71,7 @@ def test_runs_of_one_model_in_a_folder_are_all_called_by_their_paths(tmp_path, c
     assert found.estimates[0].system == "old"
     call = ["gate", new, "--baseline", old, "--task", "qa", "--margin", "0.9"]
     text = refused(*call, "--names", "old", "new")
-    assert f"--names requires one name for each of {new}, got old new. The baseline" in text
+    assert f"--names must contain 1 name ({new}), got old new. The baseline" in text
     assert cli.main([*map(str, call), "--names", "mine"]) in (0, 3)
     assert "mine against" in capsys.readouterr().out
 

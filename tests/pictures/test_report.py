@@ -283,7 +283,7 @@ def test_ranks_plans_and_scores_have_findings(sample):
     result = compared(n=100, names="ABC")
     ranking, (first, *_) = result.ranking(), result.ranking().systems
     (found,) = ranking._findings()
-    assert found.said == f"C ranks first of 3 in marks: {first.score:.3f}"
+    assert found.said == f"C ranks first of 3 in marks, with a score of {first.score:.3f}"
     assert found.lines[0] == "It is significantly better than both of the others."
     planned = result.power(0.5)
     for found, pair in zip(planned._findings(), planned, strict=True):

@@ -246,7 +246,7 @@ def test_a_test_without_a_plan_starts_where_it_is_said(marks):
             assert looks[0].pvalue <= looks[0].level
     shares = es.SequentialTest(metric=ACC, start=300)
     assert walked(shares, *np.tile([[1], [0]], 400)).looks[-1].n_units == 300
-    with pytest.raises(es.InputError, match="test with start 300, but it is missing now"):
+    with pytest.raises(es.InputError, match="test with start 300, but now it is missing"):
         es.SequentialTest(metric=ACC).load_state_dict(shares.state_dict())
     # Of two items the level would be so small that 1 - 2α is 1.
     assert es.SequentialTest(metric=ACC).look([1, 0], [0, 1]).verdict == "go on"
@@ -420,7 +420,7 @@ def test_a_gate_keeps_its_looks_in_a_file(folder, capsys):
 @cases(
     (
         ("--margin", "0.03"),
-        "state comes from a test with margin 0.02, but it is 0.03 now",
+        "state comes from a test with margin 0.02, but now it is 0.03",
     ),
     (
         ("--margin", "0.02", "--undecided", "pass"),

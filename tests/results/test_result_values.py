@@ -297,7 +297,7 @@ def test_a_key_that_is_there_twice_is_refused():
     (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"}),
      "significance_level", 0.0, "significance_level must be above 0"),
     (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"})[0],
-     "pvalue_failed", 0.9, "p-values contradict the difference"),
+     "pvalue_failed", 0.9, "must be those of the difference"),
 ])  # fmt: skip
 def test_numbers_of_other_results_are_in_their_range(make, field, value, message):
     result = make()

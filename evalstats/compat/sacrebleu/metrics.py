@@ -64,7 +64,8 @@ def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
     n_references = len(metric._ref_cache) if streams is None else len(streams)
     if len(texts) != n_references:
         is_turned = streams is not None and len(streams.streams()) == len(texts)
-        how = "; references per segment are streams as list(zip(*references))" if is_turned else ""
+        how = "; if you have lists of references per segment, pass list(zip(*references))"
+        how *= is_turned
         raise InputError(
             f"hypotheses has {len(texts)} segments but the reference streams have {n_references}"
             f"{how}"
