@@ -266,7 +266,7 @@ def ratings_by_item(items: object, raters: object, ratings: object) -> list[list
     for line, (item, rater, value) in enumerate(zip(items, raters, values, strict=True)):
         if (item, rater) in seen:
             raise InputError(
-                f"ratings[{line}] is a second rating of item {item!r} by {rater!r}; keep one"
+                f"ratings[{line}] is a second rating of item {item!r} by rater {rater!r}; keep one"
             )
         seen.add((item, rater))
         rows.setdefault(item, [None] * len(place))[place[rater]] = value

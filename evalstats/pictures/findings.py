@@ -266,10 +266,10 @@ def _claimed(c: Comparison, main: Sequence[Difference], kind: str) -> Finding:
         by[d.claim].append(f"{d.metric} ({d.task})" if d.task else d.metric)
     within, what = "", f"keeps at least {100 * (c.recovery or 0):.6g}% of {baseline}'s score"
     if c.margin is not None:
-        within = f"{c.margin:g} {'point' if c.margin == 1 else 'points'}"
+        within = f"{c.margin:g}"
         what = f"is less than {within} worse than {baseline}"
     words = {
-        "equivalent": f"{system} and {baseline} are equivalent within {within} in",
+        "equivalent": f"{system} and {baseline} are equivalent within ±{within} in",
         "not worse": f"{system} {what} in",
         "not shown": f"We could not show that {system} {what} in",
     }

@@ -339,7 +339,7 @@ def _counted(facts: Facts, metrics: Sequence[str]) -> Iterator[str]:
     """Yield a note on 0/1 scores and their tests."""
     test = "McNemar's test and Wilson and Tango intervals"
     if any(d.test == "cluster-t" for d in facts.differences):
-        test = f"t tests of whole {plural(facts.unit)}, and Wilson intervals for scores"
+        test = f"t tests at the level of {plural(facts.unit)}, and Wilson intervals for scores"
     if not facts.is_paired:
         test = "the test and interval of Miettinen and Nurminen (1985) and Wilson intervals"
     are = "is a 0/1 score" if len(metrics) == 1 else "are 0/1 scores"

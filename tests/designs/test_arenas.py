@@ -167,11 +167,9 @@ def test_systems_without_a_finite_strength_are_named_and_left_out():
     result = es.arena([*fixed(), *more], **fast)
     assert scores(result) == pytest.approx(EVALICA, abs=1e-9)
     (note,) = [note for note in result.notes if "left out" in note]
-    assert note.endswith(
-        "battles: worst (lost all of 3), besten (won all of 2), best (won all of 4)."
-    )
+    assert note.endswith("battles: worst (lost all 3), besten (won all 2), best (won all 4).")
     assert note in result.ranking().notes
-    with pytest.raises(es.InputError, match=r"baseline.*best \(won all of 4\)"):
+    with pytest.raises(es.InputError, match=r"baseline.*best \(won all 4\)"):
         es.arena([*fixed(), *more], baseline="best", **fast)
 
 

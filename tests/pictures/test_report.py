@@ -104,7 +104,7 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     assert "the same" in said(same)
     loss = es.Mean("loss", higher_is_better=False)
     verdict = said(es.compare(apart(100), metrics=loss, margin=1))
-    assert re.match(r"B and A are equivalent within 1 point .*A is better than B in loss", verdict)
+    assert re.match(r"B and A are equivalent within ±1 .*A is better than B in loss", verdict)
     assert re.search(r"loss: −0.*lower is better.*−0.*Margin 1: equivalent", verdict)
     # A total does not hide its tasks.
     near = {"A": [0.0, 1, 0, 1, 0, 1, 2, 1] * 4, "B": [1, 0.0, 1, 0, 1, 0, 1, 2] * 4}
@@ -152,15 +152,15 @@ def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
     scores = apart(100)
     high = {name: x + 9 for name, x in scores.items()}
     for options, expected in (
-        ({"margin": 2.0}, "equivalent within 2 points"),
-        ({"margin": 0.4}, "is less than 0.4 points worse than A"),
+        ({"margin": 2.0}, "equivalent within ±2"),
+        ({"margin": 0.4}, "is less than 0.4 worse than A"),
         ({"recovery": 0.9}, "keeps at least 90% of A's score"),
     ):
         (found,) = es.compare(high, metrics=es.Mean("m"), **options)._findings()
         assert expected in found.said
     turned = {"B": scores["B"], "A": scores["A"]}
     (found,) = es.compare(turned, metrics=es.Mean("m"), margin=0.2)._findings()
-    assert found.said.startswith("We could not show that A is less than 0.2 points worse than B")
+    assert found.said.startswith("We could not show that A is less than 0.2 worse than B")
     assert found.lines[0] == "B is better than A in m."
     # The sign is that of the sentence, whichever of the two is the baseline.
     (found,) = es.compare(turned, metrics=es.Mean("m"))._findings()

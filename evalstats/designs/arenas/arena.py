@@ -405,7 +405,7 @@ def linked(table: BattleTable) -> BattleTable:
             break
         for i in np.flatnonzero(~bounded):
             n, result = int(won[i] + lost[i]), "won" if won[i] else "lost"
-            result = f"{result} all of {n:,}" if n else "no battles with the remaining systems"
+            result = f"{result} all {n:,}" if n else "no battles with the remaining systems"
             gone.append(f"{table.systems[left[i]]} ({result})")
         left = [i for i, is_kept in zip(left, bounded, strict=True) if is_kept]
     if not len(table.points):
