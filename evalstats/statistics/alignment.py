@@ -98,10 +98,10 @@ def shift_of(places: Mapping[int, int]) -> Shift:
     best = Shift(0, 0, 0, 0)
     for offset, times in Counter(offsets.values()).items():
         n = first = 0
-        for i, found in offsets.items() if offset and times >= _SUSPECT else ():
+        for i, place in offsets.items() if offset and times >= _SUSPECT else ():
             if n <= 0:
                 n, first = 0, i
-            n += 1 if found == offset else -1
+            n += 1 if place == offset else -1
             best = max(best, Shift(n, offset, first, i))
     return best
 

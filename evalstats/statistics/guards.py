@@ -197,7 +197,7 @@ def _said_of_frames(name: str, texts: Texts, references: Sequence[str]) -> Itera
         return
     most = f"Most outputs of {name}"
     for step, verb in ((1, "begin"), (-1, "end")):
-        frame, usual = (_shared_beginning(texts, step) for texts in (outputs, references))
+        frame, usual = (_shared_beginning(side, step) for side in (outputs, references))
         n_others = sum(text.strip()[::step].startswith(frame) for text in references)
         frame = frame[::step].strip()
         if frame.strip(_ENDS) and not usual.strip(_ENDS) and n_others <= _RARELY * n:
@@ -210,8 +210,8 @@ def _said_of_frames(name: str, texts: Texts, references: Sequence[str]) -> Itera
         yield Caution(f"{most} begin with the number of their line. Remove it.", "texts")
     n_garbled, n_others = (sum(map(_is_garbled, x)) for x in (outputs, references))
     if n_garbled >= _FEWEST_MARKED > n_others:
-        so = "were UTF-8 that was read in another encoding, such as 'Ã¶' for 'ö'. Read it as UTF-8"
-        yield Caution(f"{n_garbled} of the first {n} outputs of {name} {so}.", "texts")
+        so = "contain UTF-8 that was read in another encoding, such as 'Ã¶' for 'ö'. Use UTF-8."
+        yield Caution(f"{n_garbled} of the first {n} outputs of {name} {so}", "texts")
 
 
 def _said_of_case(name: str, texts: Texts, references: Sequence[str]) -> Iterator[Caution]:
